@@ -27,9 +27,9 @@ OTHERS = ("spec", "cli", "gate", "opt", "kernels", "fuzz", "python")
 # Families that are of the command, and where their code is.
 OF_COMMAND = {"GATE": ("gate/",), "PML": ("cli/prompt/",), "FILE": ("cli/", "python/"),
               "TOKEN": ("cli/",), "LM": ("cli/",), "CACHE": ("cli/modules/",),
-              "PROG": ("python/",), "FAST": ("opt/", "cli/")}
+              "PROG": ("python/",), "FAST": ("opt/", "cli/"), "CONV": ("gate/",)}
 FAMILIES = ("POOL|TREE|PLAN|SOFTMAX|MERGE|TPP|PREFILL|MODEL|ERRATA|NUM|GATE|DEC|MOD|LAYER|PML|FILE|"
-            "TOKEN|LM|RUNS|BATCH|CACHE|PROG|FAST")
+            "TOKEN|LM|RUNS|BATCH|CACHE|PROG|FAST|CONV")
 CLAUSE = re.compile(rf"\b({FAMILIES})-(\d+)\b")
 HEADING = re.compile(rf"^### (({FAMILIES})-(\d+)) \S", re.M)
 EXPLAINS_ONLY = {"MODEL", "ERRATA"}  # formulas and findings: nothing implements them one by one

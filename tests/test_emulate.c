@@ -155,7 +155,7 @@ static void right_kernels_stay_within_and_wrong_ones_do_not(void **state) {
         problem_fill(&p, NORMAL, &right, &random);
         judge(&right, &right, &p, 1, &j);
         assert_true(j.claimed == p.d && j.violated == 0 && !j.lse_violated && j.worst > 0.0);
-        wrong.wrong = CHUNK_DROPPED;
+        wrong.wrong = right.normalise ? SCALE_WRONG : CHUNK_DROPPED; /* of one chunk, too */
         judge(&wrong, &right, &p, 1, &j);
         assert_true(j.violated > 0 || j.lse_violated);
     }

@@ -44,7 +44,79 @@ static void counts_are_of_any_order(void **state) {
     }
 }
 
+static struct cp_arithmetic arithmetic_of(const struct cp_kernel *kernel, int n) {
+    const struct gate_recipe recipe = {.chunk_size = 64, .head_dim = 64};
+    struct cp_arithmetic a;
+    struct cp_counts counts;
+    gate_class(kernel, &recipe, n, 1.0, &a, &counts);
+    return a;
+}
+
+static int is_near(double x, double y) {
+    return x >= y && x <= y * (1.0 + 1e-3);
+}
+
+/* GATE-15, of short formats: their units, and what they lose below their smallest numbers. */
+static void short_formats_are_paid_for(void **state) {
+    struct cp_kernel kernel = plain;
+    (void)state;
+    double eps = arithmetic_of(&kernel, 8).eps;
+    kernel.arithmetic.factors = CP_FACTORS_FP16;
+    struct cp_arithmetic a = arithmetic_of(&kernel, 8);
+    assert_true(is_near(a.eps, eps + 0x1p-11) && a.eps > eps + 0x1p-11 && a.kappa == 0x1p-25);
+    kernel.arithmetic.factors = CP_FACTORS_BF16;
+    a = arithmetic_of(&kernel, 8);
+    assert_true(a.eps > eps + 0x1p-8 && a.eps < eps + 0x1.02p-8 && a.kappa >= 0x1p-134);
+    kernel.arithmetic.truncates = 1;
+    assert_true(arithmetic_of(&kernel, 8).eps > eps + 0x1p-7);
+
+    kernel = plain;
+    kernel.arithmetic.values = CP_SUM_BF16;
+    a = arithmetic_of(&kernel, 8);
+    assert_true(a.u_o == 0x1p-8 && a.u_n == 0x1p-24 && a.u_part == 0.0);
+    kernel.arithmetic.values = CP_SUM_FP32;
+    kernel.arithmetic.score = CP_SUM_BF16;
+    a = arithmetic_of(&kernel, 8);
+    assert_true(a.score.unit == 0x1p-8 && a.score.term_unit == 0x1p-8 && a.u_o == 0x1p-24);
+    kernel.arithmetic.score = CP_SUM_FP32;
+    kernel.arithmetic.partials = CP_BF16;
+    a = arithmetic_of(&kernel, 8);
+    assert_true(a.u_part == 0x1p-8 && a.eta_n >= 0x1p-134 && a.eta_o >= 0x1p-134);
+    kernel.arithmetic.partials = CP_FP16;
+    a = arithmetic_of(&kernel, 8);
+    assert_true(a.u_part == 0x1p-11 && a.eta_n == 0x1p-25 && a.eta_o == 0x1p-25);
+}
+
+/* GATE-15: a division that errs, what is added to n, and weights that are divided first. */
+static void divisions_are_paid_for(void **state) {
+    struct cp_kernel kernel = plain;
+    (void)state;
+    kernel.arithmetic.divide_error = 0x1p-12;
+    assert_true(is_near(arithmetic_of(&kernel, 8).u_div, 0x1p-12 + 0x1p-24));
+    kernel.arithmetic.epsilon = 0x1p-10;
+    assert_true(is_near(arithmetic_of(&kernel, 8).u_div, 0x1.4p-10 + 0x1p-22 + 0x1p-23));
+    kernel.arithmetic.epsilon = 0.0;
+    kernel.arithmetic.divides = 1;
+    struct cp_arithmetic a = arithmetic_of(&kernel, 8);
+    assert_true(is_near(a.u_part, 0x1p-12) && a.u_div == 0.0);
+
+    kernel = plain;
+    kernel.arithmetic.weights = CP_FP16;
+    kernel.arithmetic.values = CP_SUM_FP16;
+    double eta = arithmetic_of(&kernel, 64).eta_o;
+    kernel.arithmetic.normalises = 1;
+    kernel.arithmetic.divide_error = 0x1p-12;
+    a = arithmetic_of(&kernel, 64);
+    assert_true(is_near(a.weights.unit, 0x1.8p-11 + 0x1p-23 + 0x1p-24 - 0x1p-24));
+    assert_true(is_near(a.weights.tiny, 64 * 0x1p-25) && is_near(a.eta_o, 64 * eta));
+    assert_true(a.u_div == 0.0 && a.eta_div == 0.0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(counts_are_of_any_order)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_are_of_any_order),
+        cmocka_unit_test(short_formats_are_paid_for),
+        cmocka_unit_test(divisions_are_paid_for),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,15 +8,18 @@
 
 #define U          0x1p-24 /* binary32, to nearest */
 #define U_16       0x1p-11 /* binary16 */
+#define U_B16      0x1p-8  /* bfloat16 */
 #define TINY       0x1p-149
 #define TINY_16    0x1p-25
+#define TINY_B16   0x1p-134
 #define NORMAL     0x1p-126 /* the smallest normal numbers */
 #define NORMAL_16  0x1p-14
 #define CORE_BLOCK 16
 #define CORE_BITS  25
 
-const char *const bound_score_names[] = {"sequential", "pairwise", "tensor-core", "fp16", NULL};
-const char *const bound_accumulate_names[] = {"fp32", "fp16", "tensor-core", NULL};
+const char *const bound_score_names[] = {"sequential", "pairwise", "tensor-core",
+                                         "fp16",       "bf16",     NULL};
+const char *const bound_accumulate_names[] = {"fp32", "fp16", "tensor-core", "bf16", NULL};
 const char *const bound_merges_names[] = {"chain", "balanced", "running", NULL};
 
 const char *bound_format_name(int format) {
@@ -79,6 +82,11 @@ static void score_class(const struct bound_options *o, int d, struct cp_score_ar
         s->term_unit = U_16;
         s->term_tiny = TINY_16;
         s->unit = U_16;
+        break;
+    case SCORE_BF16:
+        s->term_unit = U_B16;
+        s->term_tiny = TINY_B16;
+        s->unit = U_B16;
         break;
     default:
         break;
@@ -183,10 +191,15 @@ void bound_arithmetic(const struct bound_options *o, int d, struct cp_arithmetic
         a->u_o = U_16;
         a->eta_o = TINY_16;
     }
-    if (o->partials == CP_FP16) {
-        a->u_part = U_16;
-        a->eta_n = TINY_16;
-        a->eta_o = TINY_16;
+    if (o->accumulate == ACCUMULATE_BF16) {
+        a->u_o = U_B16;
+        a->eta_o = TINY_B16;
+    }
+    if (o->partials != CP_FP32) {
+        int half = o->partials == CP_FP16;
+        a->u_part = half ? U_16 : U_B16;
+        a->eta_n = half ? TINY_16 : TINY_B16;
+        a->eta_o = fmax(a->eta_o, half ? TINY_16 : TINY_B16);
     }
     if (o->truncate) {
         cut_off(o, a);

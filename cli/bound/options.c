@@ -63,7 +63,7 @@ static const struct option names[] = {
 };
 
 static const char *const format_names[] = {"fp32", "fp16", "bf16", NULL};
-static const char *const partials_names[] = {"fp32", "fp16", NULL};
+static const char *const partials_names[] = {"fp32", "fp16", "bf16", NULL};
 static const int formats[] = {CP_FP32, CP_FP16, CP_BF16};
 static const char *const scaled_names[] = {"no", "fp16", "bf16", NULL}; /* CP_SCALES_... */
 static const char *const divide_names[] = {"deferred", "immediate", NULL};
@@ -111,14 +111,15 @@ void bound_options_help(FILE *file) {
         "\n"
         "the kernel's class; by default everything is done in binary32, rounded to nearest:\n"
         "  --score HOW           how the products of Q and K are added: sequential (default),\n"
-        "                        pairwise, tensor-core (blocks of 16, truncated at 25 bits), or\n"
-        "                        fp16\n"
+        "                        pairwise, tensor-core (blocks of 16, truncated at 25 bits),\n"
+        "                        fp16, or bf16\n"
         "  --scaled-query FORMAT the query is scaled instead of the scores, and rounded to fp16\n"
         "                        or bf16 (CONV-4); no (default)\n"
         "  --exp-error X         relative error of an exponential (2^-23 = 1.2e-7)\n"
         "  --weights FORMAT      of P: fp16 (default), bf16, fp32\n"
         "  --rounded-sum         the row sum takes P after rounding\n"
-        "  --accumulate HOW      how P V is added: fp32 (default), fp16, or tensor-core (blocks "
+        "  --accumulate HOW      how P V is added: fp32 (default), fp16, bf16, or tensor-core "
+        "(blocks "
         "of\n"
         "                        16 keys, truncated at 25 bits, in fp32; the row sum stays in\n"
         "                        fp32)\n",
@@ -128,7 +129,7 @@ void bound_options_help(FILE *file) {
         "  --merges HOW          how the chunks' states are merged: in a chain (default), in a\n"
         "                        balanced tree, or running (no merges: each chunk is added to one\n"
         "                        state)\n"
-        "  --partials FORMAT     of stored states: fp32 (default), fp16\n"
+        "  --partials FORMAT     of stored states: fp32 (default), fp16, bf16\n"
         "  --divide WHEN         deferred to the end (default), or immediate for each state\n"
         "  --output FORMAT       fp16 (default), bf16, fp32\n"
         "  --truncate            everything is truncated instead of rounded to nearest\n"

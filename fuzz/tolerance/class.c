@@ -118,7 +118,8 @@ static void count(const struct options *o, const struct problem *p, int rounds_p
     int each = o->reciprocal ? 2 : 1;
     counts->depth_n = in_chunk_n + merges_n + merges;
     counts->depth_o = rounds_products + in_chunk_o + merges_o + merges + each * divisions;
-    counts->stores = on_one + height;
+    /* what a division errs beside its rounding is as if the state were stored once more */
+    counts->stores = on_one + height + (o->divide_error > 0.0 ? divisions : 0);
     counts->changes = on_one + height + divisions;
     if (o->lazy > 0.0) { /* a maximum that waits rises by more than that each time, within scores */
         double most = 2.0 * largest_score / wait_of(o) * (1.0 + 0x1p-10);
@@ -150,13 +151,46 @@ static void reference_class(const struct options *o, const struct problem *p, do
     }
 }
 
-void class_of(const struct options *o, const struct problem *p, double largest_score,
+/* The last division: n has what is added to it, and is the weight of the largest score at least,
+ * but for its exponential and the changes since. Weights that are divided by n have so large a
+ * tiny as n may be. */
+static void division_class(const struct options *o, const struct problem *p, double largest_score,
+                           const struct cp_counts *counts, struct cp_arithmetic *a) {
+    double drift = (counts->changes + 1.0) * (a->eps + a->u_n + a->u_part +
+                                              2.0 * (a->u_move + a->u_ref) * (largest_score + 1.0));
+    double share = o->epsilon * exp(drift);
+    double growth = (1.0 + (o->reciprocal ? 2.0 * U + U * U : U)) * (1.0 + o->divide_error) *
+                    (1.0 + share) * (o->epsilon > 0.0 ? 1.0 + U : 1.0);
+    if (o->immediate) { /* n = 1, and there is no division at the end */
+        a->u_part += o->divide_error;
+        return;
+    }
+    a->u_div =
+        o->divide_error > 0.0 || share > 0.0 ? (growth - 1.0) * (1.0 + 0x1p-40) : growth - 1.0;
+    a->eta_div = TINY;
+    if (o->normalise) {
+        double most = p->n * exp(drift + counts->depth_n * a->u_n) * (1.0 + 0x1p-40);
+        a->weights.unit = ((1.0 + a->weights.unit) * growth - 1.0) * (1.0 + 0x1p-40);
+        a->weights.tiny = most * (a->weights.tiny + 2.0 * TINY);
+        a->eta_o *= most;
+        a->u_div = (1.0 + share) * (1.0 + U) - 1.0;
+        a->eta_div = 0.0;
+    }
+}
+
+void class_of(const struct options *options, const struct problem *p, double largest_score,
               struct cp_arithmetic *a, struct cp_counts *counts) {
+    const struct options taken = options_of_row(options, p->n), *o = &taken;
     int product_bits = bits_of(o->weights) + bits_of(o->input);
     int rounds = sums_rounds_products(&o->value_sum, o->accumulator, product_bits);
-    double short_unit = format_of(CP_FP16).unit, short_tiny = format_of(CP_FP16).tiny;
+    struct cp_format partials = format_of(o->partials);
     *a = (struct cp_arithmetic){.score = score_class(o, p)};
     exponential_class(o, a);
+    if (o->factors != CP_FACTORS_FP32) {
+        struct cp_format factors = format_of(o->factors == CP_FACTORS_FP16 ? CP_FP16 : CP_BF16);
+        a->eps += -log1p(-factors.unit);
+        a->kappa = fmax(a->kappa, factors.tiny);
+    }
     a->weights = o->weights == CP_FP32 ? format_of(CP_FP32) : format_of(o->weights);
     if (o->flush) {
         a->weights = cp_format_flushing(a->weights);
@@ -165,20 +199,15 @@ void class_of(const struct options *o, const struct problem *p, double largest_s
     /* one number for sums, products and merges: the largest */
     a->u_n = fmax(sums_unit(&o->row_sum, CP_FP32, bits_of(o->weights)), U);
     a->u_o = fmax(sums_unit(&o->value_sum, o->accumulator, product_bits),
-                  o->accumulator == CP_FP16 ? short_unit : U);
+                  fmax(format_of(o->accumulator).unit, U));
     a->eta_n = sums_tiny(&o->row_sum, CP_FP32);
     a->eta_o = sums_tiny(&o->value_sum, o->accumulator);
-    if (o->partials == CP_FP16) {
-        a->u_part = short_unit;
-        a->eta_n = fmax(a->eta_n, short_tiny);
-        a->eta_o = fmax(a->eta_o, short_tiny);
-    }
-    if (!o->immediate) { /* else n = 1, and there is no division */
-        a->u_div = o->reciprocal ? 2.0 * U + U * U : U;
-        a->eta_div = TINY;
-    }
+    a->u_part = partials.unit;
+    a->eta_n = fmax(a->eta_n, partials.tiny);
+    a->eta_o = fmax(a->eta_o, partials.tiny);
     a->output = format_of(o->output);
     count(o, p, rounds, largest_score, counts);
+    division_class(o, p, largest_score, counts, a);
     reference_class(o, p, largest_score, counts, a);
 }
 

@@ -54,10 +54,24 @@ void options_settle(struct options *o) {
     if (o->merging != MERGE_RUNNING && o->merging != MERGE_SEPARATE) {
         o->lazy = 0.0;
     }
+    o->normalise = o->normalise && o->wrong == RIGHT;
+    if (o->normalise) {
+        o->merging = MERGE_CHAIN;
+        o->split = 1;
+        o->lazy = 0.0;
+        o->immediate = o->rounded_sum = 0;
+    }
+    o->epsilon = o->immediate ? 0.0 : o->epsilon;
     o->undivided = o->undivided && o->immediate;
     o->moves_apart = o->moves_apart && o->scaling == SCALE_FUSED;
     o->flush = o->flush && o->weights != CP_FP32;
     o->rounded_sum = o->rounded_sum && o->weights != CP_FP32;
+}
+
+struct options options_of_row(const struct options *options, int n) {
+    struct options o = *options;
+    o.chunk_size = o.normalise && n > 0 ? n : o.chunk_size;
+    return o;
 }
 
 /* ---- Scores ---- */
@@ -134,7 +148,21 @@ static double factor(const struct kernel *k, double m, double higher) {
         z = single(z * k->constant);
     }
     int other = k->options->wrong == WRONG_BASE;
-    return exponential(k, z, other ? !k->options->bits : k->options->bits);
+    double f = exponential(k, z, other ? !k->options->bits : k->options->bits);
+    return k->options->factors == CP_FACTORS_FP16   ? sums_round(CP_FP16, f)
+           : k->options->factors == CP_FACTORS_BF16 ? sums_round(CP_BF16, f)
+                                                    : f;
+}
+
+/* With its error, before it is rounded. */
+static double divided(const struct options *o, double x, double n) {
+    return x / n * (1.0 + o->divide_error * bias_of(o, n));
+}
+
+/* x / n, or x (1 / n), in binary32. */
+static double quotient(const struct options *o, double x, double n) {
+    double by = o->epsilon > 0.0 ? single(n + o->epsilon) : n;
+    return o->reciprocal ? single(x * single(divided(o, 1.0, by))) : single(divided(o, x, by));
 }
 
 static double rounded_weight(const struct options *o, double p) {
@@ -172,16 +200,26 @@ static int value_row(const struct kernel *k, int j, int first, int n) {
     }
 }
 
+/* Weights become quotients, rounded. */
+static void normalise(struct kernel *k, int n, double sum) {
+    for (int j = 0; j < n; j++) {
+        k->weight[j] = rounded_weight(k->options, quotient(k->options, k->weight[j], sum));
+    }
+}
+
 /* Adds n keys from `first` on to the state, whose reference is s->m; weights are made at m. */
 static void sum_keys(struct kernel *k, int first, int n, double m, struct state *s) {
     const struct options *o = k->options;
     const struct problem *p = k->problem;
     for (int j = 0; j < n; j++) {
         double weight = weight_of(k, k->score[first + j], m);
-        k->weight[j] = rounded_weight(o, weight);
+        k->weight[j] = o->normalise ? weight : rounded_weight(o, weight);
         k->a[j] = o->rounded_sum ? k->weight[j] : weight;
     }
     s->n = sums_products(&o->row_sum, CP_FP32, k->a, NULL, n, s->n, &k->random);
+    if (o->normalise) {
+        normalise(k, n, s->n);
+    }
     for (int x = 0; x < p->d; x++) {
         memcpy(k->a, k->weight, (size_t)n * sizeof *k->a);
         for (int j = 0; j < n; j++) {
@@ -273,9 +311,10 @@ static void merge(struct kernel *k, struct state *a, const struct state *b) {
 
 /* Divides the state at once: n = 1. */
 static void divide_state(struct kernel *k, struct state *s) {
-    double inverse = single(1.0 / s->n);
+    const struct options *o = k->options;
+    double inverse = single(divided(o, 1.0, s->n));
     for (int x = 0; x < k->problem->d; x++) {
-        s->o[x] = to_accumulator(k, k->options->reciprocal ? s->o[x] * inverse : s->o[x] / s->n);
+        s->o[x] = to_accumulator(k, o->reciprocal ? s->o[x] * inverse : divided(o, s->o[x], s->n));
     }
     s->m = logarithm_added(k, s->m, s->n);
     s->n = 1.0;
@@ -461,11 +500,10 @@ static void run_tree(struct kernel *k) {
 static void finish(struct kernel *k, struct result *result) {
     const struct options *o = k->options;
     const struct state *s = &k->state[0];
-    double inverse = single(1.0 / s->n);
     for (int x = 0; x < k->problem->d; x++) {
         double q = s->o[x];
-        if (!o->immediate && o->wrong != NO_DIVISION) {
-            q = single(o->reciprocal ? q * inverse : q / s->n);
+        if (!o->immediate && !o->normalise && o->wrong != NO_DIVISION) {
+            q = quotient(o, q, s->n);
         }
         result->out[x] = o->wrong == ALL_ZERO ? 0.0 : sums_round(o->output, q);
         if (o->wrong == SENTINEL_MAXIMUM && s->n == 0.0) {
@@ -498,7 +536,8 @@ static void allocate(struct kernel *k) {
     }
 }
 
-void emulate(const struct options *options, const struct problem *problem, struct result *result) {
+void emulate(const struct options *asked, const struct problem *problem, struct result *result) {
+    const struct options taken = options_of_row(asked, problem->n), *options = &taken;
     const double log2_e = options->bits ? LOG2_E : 1.0;
     struct kernel k = {.options = options, .problem = problem, .random = options->seed};
     double scale = options->wrong == SCALE_WRONG ? problem->scale * problem->scale : problem->scale;

@@ -4,6 +4,7 @@
 #ifndef CHUNKPROOF_FUZZ_EMULATE_H
 #define CHUNKPROOF_FUZZ_EMULATE_H
 
+#include "chunkproof/kernel.h"
 #include "chunkproof/number.h"
 #include "chunkproof/tolerance.h"
 #include "fuzz/tolerance/sums.h"
@@ -78,8 +79,9 @@ struct options {
     int weights;     /* P: CP_FP32 (not rounded), CP_FP16, CP_BF16 */
     int flush;       /* subnormal numbers of P become 0 */
     int rounded_sum; /* the row sum takes the rounded P */
-    int accumulator; /* of o: CP_FP32 or CP_FP16 */
-    int partials;    /* format of n and o when a state is stored: CP_FP32 or CP_FP16 */
+    int accumulator; /* of o: CP_FP32, CP_FP16 or CP_BF16 */
+    int partials;    /* format of n and o when a state is stored: CP_FP32, CP_FP16 or CP_BF16 */
+    int factors;     /* to what the factors of states are rounded: CP_FACTORS_... */
     enum merging merging;
     int fused_merge;
     double lazy;   /* running, separate: what a score may exceed the maximum by, in its unit */
@@ -88,7 +90,10 @@ struct options {
     /* Each state is divided at once; merges multiply by exp(l_i - l), with l the result's
      * log-sum-exp. */
     int undivided;
-    int reciprocal; /* divided by way of 1 / n */
+    int reciprocal;      /* divided by way of 1 / n */
+    double divide_error; /* the relative error of a division, of 1 / n where it goes by that */
+    double epsilon;      /* what is added to n before the last division */
+    int normalise;       /* weights are divided by n, then rounded */
     int output;
     int chunk_size;
     unsigned long long seed; /* seed of random orders */
@@ -97,6 +102,9 @@ struct options {
 
 /* Changes options that exclude each other, so that they agree. */
 void options_settle(struct options *options);
+
+/* The options for a row of n keys: where weights are divided by n, all keys are one chunk. */
+struct options options_of_row(const struct options *options, int n);
 
 /* What a kernel writes, and what judging it needs. */
 struct result {
@@ -107,7 +115,7 @@ struct result {
     int overflow; /* an intermediate number of binary16 was infinite: no execution (NUM-8) */
 };
 
-void emulate(const struct options *options, const struct problem *problem, struct result *result);
+void emulate(const struct options *asked, const struct problem *problem, struct result *result);
 
 /* The error of l = m + ln n itself, in nats (NUM-11). */
 double lse_error(const struct options *options, const struct result *result);

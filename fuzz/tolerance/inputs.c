@@ -206,6 +206,23 @@ static struct sum random_sum(unsigned long long *random) {
     return sum;
 }
 
+/* Drawn from numbers of their own, so that all that is drawn elsewhere stays as it was. */
+static void more_options(struct options *o) {
+    unsigned long long own = o->seed ^ 0x9E3779B97F4A7C15ULL, *random = &own;
+    static const double errors[] = {0.0, 0.0, 0x1p-22, 0x1p-12}, added[] = {0.0, 0.0, 1e-9, 1e-3};
+    int short_type = random_below(random, 3);
+    if (short_type == 0 && o->accumulator == CP_FP16) {
+        o->accumulator = CP_BF16;
+    }
+    if (short_type == 0 && o->partials == CP_FP16) {
+        o->partials = CP_BF16;
+    }
+    o->factors = random_below(random, 4) == 0 ? 1 + random_below(random, 2) : CP_FACTORS_FP32;
+    o->divide_error = errors[random_below(random, 4)];
+    o->epsilon = added[random_below(random, 4)];
+    o->normalise = random_below(random, 6) == 0 && !o->rounded_sum;
+}
+
 void options_random(struct options *o, int n, unsigned long long *random) {
     static const int chunks[] = {1, 2, 3, 16, 16, 32, 64, 64, 128};
     static const double errors[] = {0.0, 0.0, 0x1p-23, 0x1p-22, 0x1p-18, 0x1p-12};
@@ -238,6 +255,7 @@ void options_random(struct options *o, int n, unsigned long long *random) {
     o->split = random_below(random, 2) == 0 ? 1 : 2 + random_below(random, 6);
     o->undivided = random_below(random, 2);
     o->seed = random_bits(random);
+    more_options(o);
     options_settle(o);
 }
 
@@ -275,7 +293,7 @@ void options_print(const struct options *o, char *text, int size) {
     snprintf(text, (size_t)size,
              "input %s; dot %s; scale %s%s%s; exp error %.3g (%s)%s; P %s%s; row sum of %s P, %s; "
              "o in %s, %s; partials %s; merges %s%s of %d, chunks of %d, wait %g; %s division%s%s; "
-             "output %s",
+             "output %s; factors %s, division within %.3g, n + %.3g%s",
              type_name(o->input), sum_name(&o->dot, dot, sizeof dot), scalings[o->scaling],
              o->bits ? ", bits" : "", o->moves_apart ? ", moves apart" : "", o->exp_error,
              biases[o->bias], o->flush_exp ? " flushed" : "", type_name(o->weights),
@@ -284,5 +302,9 @@ void options_print(const struct options *o, char *text, int size) {
              sum_name(&o->value_sum, value_sum, sizeof value_sum), type_name(o->partials),
              mergings[o->merging], o->fused_merge ? " fused" : "", o->split, o->chunk_size, o->lazy,
              o->immediate ? "immediate" : "deferred", o->reciprocal ? " by 1/n" : "",
-             o->undivided ? " but of merges" : "", type_name(o->output));
+             o->undivided ? " but of merges" : "", type_name(o->output),
+             o->factors == CP_FACTORS_FP16   ? "FP16"
+             : o->factors == CP_FACTORS_BF16 ? "BF16"
+                                             : "FP32",
+             o->divide_error, o->epsilon, o->normalise ? ", P divided by n" : "");
 }

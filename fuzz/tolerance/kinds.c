@@ -16,6 +16,11 @@ static const char *const names[N_KINDS] = {
     "maximum waits for 2^8",
     "FP16: tensor core, P and output in FP16",
     "BF16: fused exp2, flushed, P and output in BF16",
+    "P divided by n, in FP16",
+    "factors in BF16",
+    "division within 2^-12, n + 1e-3",
+    "the query scaled, in FP16",
+    "partials in BF16",
 };
 
 const char *kind_name(int kind) {
@@ -100,6 +105,25 @@ struct options kind_options(int kind) {
         break;
     case 13:
         like_flash(&o, CP_BF16);
+        break;
+    case 14:
+        o.weights = CP_FP16;
+        o.normalise = 1;
+        break;
+    case 15:
+        o.factors = CP_FACTORS_BF16;
+        break;
+    case 16:
+        o.divide_error = 0x1p-12;
+        o.bias = BIAS_ANY;
+        o.epsilon = 1e-3;
+        break;
+    case 17:
+        o.scaling = SCALE_BEFORE_16;
+        break;
+    case 18:
+        o.partials = CP_BF16;
+        o.merging = MERGE_BALANCED;
         break;
     default:
         break;

@@ -6,7 +6,7 @@
 
 #include "fuzz/tolerance/emulate.h"
 
-#define N_KINDS 14
+#define N_KINDS 19
 
 const char *kind_name(int kind);
 

@@ -25,6 +25,9 @@ static struct options strictest(unsigned long long *random) {
     o.rounded_sum = 0;
     o.accumulator = CP_FP32;
     o.partials = CP_FP32;
+    o.factors = CP_FACTORS_FP32;
+    o.divide_error = o.epsilon = 0.0;
+    o.normalise = 0;
     o.output = CP_FP32;
     o.merging = (enum merging)(MERGE_CHAIN + random_below(random, 3));
     o.split = 1;

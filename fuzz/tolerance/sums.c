@@ -182,7 +182,7 @@ double sums_products(const struct sum *sum, int type, double *a, double *b, int 
 /* ---- What NUM-5 says of them ---- */
 
 static int precision(int type) {
-    return type == CP_FP16 ? 11 : 24;
+    return type == CP_FP16 ? 11 : type == CP_BF16 ? 8 : 24;
 }
 
 /* Whether a product is rounded before it is added; one that has the bits is itself. */
@@ -207,8 +207,9 @@ double sums_unit(const struct sum *sum, int type, int bits) {
 /* Where something is cut off, or a product is rounded (also fused): what is below the smallest
  * numbers. */
 double sums_tiny(const struct sum *sum, int type) {
-    double nearest =
-        type == CP_FP16 ? 0x1p-25 : 0x1p-149; /* 2^-150 in binary32; one has no number */
+    double nearest = type == CP_FP16   ? 0x1p-25
+                     : type == CP_BF16 ? 0x1p-134
+                                       : 0x1p-149; /* 2^-150 in binary32; one has no number */
     return sum->method == SUM_BLOCKS && sum->truncating ? 2.0 * nearest : nearest;
 }
 

@@ -13,12 +13,14 @@
 static enum bound_score score_of(int sum) {
     return sum == CP_SUM_TENSOR_CORE ? SCORE_TENSOR_CORE
            : sum == CP_SUM_FP16      ? SCORE_FP16
+           : sum == CP_SUM_BF16      ? SCORE_BF16
                                      : SCORE_SEQUENTIAL;
 }
 
 static enum bound_accumulate accumulate_of(int sum) {
     return sum == CP_SUM_TENSOR_CORE ? ACCUMULATE_TENSOR_CORE
            : sum == CP_SUM_FP16      ? ACCUMULATE_FP16
+           : sum == CP_SUM_BF16      ? ACCUMULATE_BF16
                                      : ACCUMULATE_FP32;
 }
 
@@ -124,6 +126,61 @@ static void scale_query(const struct cp_kernel *kernel, const struct gate_rotate
     bound_scale_query(product, rounding_of(class, format_of(type), 0), rotated->key, s);
 }
 
+static double unit_of(const struct cp_kernel_class *class) {
+    return (class->score == CP_SUM_FP64 ? 0x1p-53 : 0x1p-24) * (class->truncates ? 2.0 : 1.0);
+}
+
+/* GATE-15: factors that are rounded have a larger error, as logarithms, and may be 0. */
+static void round_factors(const struct cp_kernel_class *class, struct cp_arithmetic *a) {
+    if (class->factors != CP_FACTORS_FP32) {
+        int type = class->factors == CP_FACTORS_FP16 ? CP_FP16 : CP_BF16;
+        struct cp_format format = rounding_of(class, format_of(type), 0);
+        a->eps += -log1p(-format.unit);
+        a->kappa = fmax(a->kappa, format.tiny);
+    }
+}
+
+/* How much a sum of the weights of one row may have grown, and the weight of its largest score have
+ * shrunk, in all changes: exp() of that (GATE-2). */
+static double drift_of(const struct cp_arithmetic *a, const struct cp_counts *counts,
+                       double largest_score) {
+    return (counts->changes + 1.0) *
+           (a->eps + a->u_n + a->u_part + 2.0 * (a->u_move + a->u_ref) * (largest_score + 1.0));
+}
+
+/* GATE-15: weights are divided by n, which is at most the keys but for the drift and what additions
+ * err. Times n, each is a weight that was rounded with so much larger a tiny. */
+static void normalise(const struct cp_kernel_class *class, int n, double drift,
+                      const struct cp_counts *counts, struct cp_arithmetic *a) {
+    double most = n * exp(fmin(drift + counts->depth_n * a->u_n, 600.0)) * (1.0 + 0x1p-40);
+    struct cp_format quotient =
+        rounding_of(class, class->score == CP_SUM_FP64 ? cp_format_fp64() : cp_format_fp32(), 0);
+    double divide = (1.0 + quotient.unit) * (1.0 + class->divide_error);
+    a->weights.tiny = most * (a->weights.tiny + 2.0 * quotient.tiny);
+    a->weights.unit = ((1.0 + a->weights.unit) * divide - 1.0) * (1.0 + 0x1p-40);
+    a->eta_o *= most;
+    a->u_div = a->eta_div = 0.0;
+}
+
+/* GATE-15, beside a division that is rounded: its own error, and what is added to n, which is at
+ * least the weight of the largest score. */
+static void divide(const struct cp_kernel *kernel, int n, double largest_score,
+                   const struct cp_counts *counts, struct cp_arithmetic *a) {
+    const struct cp_kernel_class *class = &kernel->arithmetic;
+    double drift = drift_of(a, counts, largest_score);
+    double share = class->epsilon * exp(fmin(drift, 600.0));
+    double growth = (1.0 + class->divide_error) * (1.0 + share) *
+                    (class->epsilon > 0.0 ? 1.0 + unit_of(class) : 1.0);
+    if (class->divides != 0) {
+        a->u_part += class->divide_error;
+    } else if (class->normalises) {
+        normalise(class, n, drift, counts, a);
+        a->u_div = class->epsilon > 0.0 ? growth - 1.0 : 0.0;
+    } else if (growth > 1.0) {
+        a->u_div = ((1.0 + a->u_div) * growth - 1.0) * (1.0 + 0x1p-40);
+    }
+}
+
 void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps,
                          double largest_score, const struct gate_rotated *rotated,
                          struct cp_arithmetic *arithmetic, struct cp_counts *counts) {
@@ -134,7 +191,9 @@ void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps
     if (kernel->arithmetic.scales != CP_SCALES_SCORES) {
         scale_query(kernel, rotated, &arithmetic->score);
     }
+    round_factors(&kernel->arithmetic, arithmetic);
     count(kernel, n, steps, counts);
+    divide(kernel, n, largest_score, counts, arithmetic);
     if (kernel->arithmetic.divides != 0) {
         double off = bound_divide_at_once(n, largest_score, steps, counts, arithmetic);
         arithmetic->u_part += kernel->arithmetic.divides == 2 ? 1.01 * off : 0.0;

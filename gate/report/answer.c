@@ -30,7 +30,7 @@ const char *gate_type_name(int type) {
 }
 
 const char *gate_sum_name(int sum) {
-    static const char *const sum_names[] = {"fp32", "tensor-core", "fp16", "fp64"};
+    static const char *const sum_names[] = {"fp32", "tensor-core", "fp16", "fp64", "bf16"};
     return sum_names[sum];
 }
 
@@ -107,7 +107,21 @@ char *gate_declares(const struct cp_kernel *kernel) {
     } else {
         fputs(a->step == 1 ? ", key by key" : ", a chunk at a time", out);
     }
-    fputs(a->partials == CP_FP16 ? ", partial results fp16" : "", out);
+    fputs(a->partials == CP_FP16   ? ", partial results fp16"
+          : a->partials == CP_BF16 ? ", partial results bf16"
+                                   : "",
+          out);
+    fputs(a->normalises ? ", P divided by n" : "", out);
+    fputs(a->factors == CP_FACTORS_FP16   ? ", factors fp16"
+          : a->factors == CP_FACTORS_BF16 ? ", factors bf16"
+                                          : "",
+          out);
+    if (a->divide_error > 0.0) {
+        fprintf(out, ", division within %.2g", a->divide_error);
+    }
+    if (a->epsilon > 0.0) {
+        fprintf(out, ", n + %.2g", a->epsilon);
+    }
     fputs(a->rounded_sum ? ", sums of rounded P" : "", out);
     fputs(a->divides == 2   ? ", partial results divided, merges not"
           : a->divides == 1 ? ", partial results divided"

@@ -62,7 +62,7 @@ static json_t *kernel_json(const struct gate_report *report) {
     const struct cp_kernel *k = report->kernel;
     const struct cp_kernel_class *a = &k->arithmetic;
     return json_pack("{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,"
-                     "s:{s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:b,s:b,s:f,s:i}}",
+                     "s:{s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:s,s:b,s:b,s:b,s:f,s:f,s:f,s:i}}",
                      "name", string(k->name), "file", string(report->options->kernel), "q_type",
                      gate_type_name(k->q_type), "kv_type", gate_type_name(k->kv_type), "out_type",
                      gate_type_name(k->out_type), "lse_type", gate_type_name(k->lse_type), "plans",
@@ -72,8 +72,10 @@ static json_t *kernel_json(const struct gate_report *report) {
                      "rotated", gate_type_name(k->keys == CP_KEYS_PLACED ? CP_NO_LSE : a->rotated),
                      "scales", gate_scales_name(a->scales), "values", gate_sum_name(a->values),
                      "partials", gate_type_name(a->partials), "rounded_sum", a->rounded_sum,
-                     "divides", a->divides, "in_bits", a->in_bits, "truncates", a->truncates,
-                     "flushes", a->flushes, "exp_error", a->exp_error, "step", a->step);
+                     "divides", a->divides, "normalises", a->normalises, "factors",
+                     gate_scales_name(a->factors), "in_bits", a->in_bits, "truncates", a->truncates,
+                     "flushes", a->flushes, "exp_error", a->exp_error, "divide_error",
+                     a->divide_error, "epsilon", a->epsilon, "step", a->step);
 }
 
 static json_t *contained_json(unsigned contained) {

@@ -10,13 +10,16 @@
 /* ---- Fields ---- */
 
 #define TYPE_NAMES "CP_FP16 (0), CP_FP32 (1), CP_FP64 (2) or CP_BF16 (3)"
-#define SUM_NAMES  "CP_SUM_FP32 (0), CP_SUM_TENSOR_CORE (1), CP_SUM_FP16 (2) or CP_SUM_FP64 (3)"
+#define SUM_NAMES                                                                                  \
+    "CP_SUM_FP32 (0), CP_SUM_TENSOR_CORE (1), CP_SUM_FP16 (2), CP_SUM_FP64 (3) or CP_SUM_BF16 (4)"
 
 /* Values from -1 on: bit v + 1 stands for v. */
 #define BIT(value) (1U << ((value) + 1))
 #define TYPES      (BIT(CP_FP16) | BIT(CP_FP32) | BIT(CP_FP64) | BIT(CP_BF16))
 
-#define SUMS (BIT(CP_SUM_FP32) | BIT(CP_SUM_TENSOR_CORE) | BIT(CP_SUM_FP16) | BIT(CP_SUM_FP64))
+#define SUMS                                                                                       \
+    (BIT(CP_SUM_FP32) | BIT(CP_SUM_TENSOR_CORE) | BIT(CP_SUM_FP16) | BIT(CP_SUM_FP64) |            \
+     BIT(CP_SUM_BF16))
 
 struct field {
     const char *name;
@@ -74,10 +77,13 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
         {"arithmetic.scales", a->scales, yes_or_no | BIT(CP_SCALES_QUERY_BF16),
          "CP_SCALES_SCORES (0), CP_SCALES_QUERY_FP16 (1) or CP_SCALES_QUERY_BF16 (2)"},
         {"arithmetic.values", a->values, SUMS, SUM_NAMES},
-        {"arithmetic.partials", a->partials, BIT(CP_FP32) | BIT(CP_FP16),
-         "CP_FP32 (1) or CP_FP16 (0)"},
+        {"arithmetic.partials", a->partials, BIT(CP_FP32) | BIT(CP_FP16) | BIT(CP_BF16),
+         "CP_FP32 (1), CP_FP16 (0) or CP_BF16 (3)"},
         {"arithmetic.rounded_sum", a->rounded_sum, yes_or_no, "0 or 1"},
         {"arithmetic.divides", a->divides, yes_or_no | BIT(2), "0, 1 or 2"},
+        {"arithmetic.normalises", a->normalises, yes_or_no, "0 or 1"},
+        {"arithmetic.factors", a->factors, yes_or_no | BIT(CP_FACTORS_BF16),
+         "CP_FACTORS_FP32 (0), CP_FACTORS_FP16 (1) or CP_FACTORS_BF16 (2)"},
         {"arithmetic.in_bits", a->in_bits, yes_or_no, "0 or 1"},
         {"arithmetic.truncates", a->truncates, yes_or_no, "0 or 1"},
         {"arithmetic.flushes", a->flushes, yes_or_no, "0 or 1"},
@@ -101,6 +107,36 @@ static int is_value_of_lse(const struct cp_kernel *kernel) {
            (kernel->lse_type == CP_FP32 ? fabs(c->empty_value) <= FLT_MAX : !isnan(c->empty_value));
 }
 
+static int is_share(double x) {
+    return x >= 0.0 && x <= 0x1p-6;
+}
+
+static int check_division(const struct cp_kernel *kernel, const char *file, char text[RUN_TEXT]) {
+    const struct cp_kernel_class *a = &kernel->arithmetic;
+    if (!is_share(a->divide_error) || !is_share(a->epsilon)) {
+        snprintf(text, RUN_TEXT,
+                 "%s: cp_kernel.arithmetic.%s is %g; it may be from 0 to 0x1p-6 (0.015625)", file,
+                 is_share(a->divide_error) ? "epsilon" : "divide_error",
+                 is_share(a->divide_error) ? a->epsilon : a->divide_error);
+        return -1;
+    }
+    if (a->divides != 0 && (a->epsilon > 0.0 || a->normalises)) {
+        snprintf(text, RUN_TEXT,
+                 "%s: cp_kernel.arithmetic.%s needs .divides = 0, and it is %d: only a kernel that "
+                 "divides once, at the end, has it",
+                 file, a->normalises ? "normalises" : "epsilon", a->divides);
+        return -1;
+    }
+    if (a->normalises && a->rounded_sum) {
+        snprintf(text, RUN_TEXT,
+                 "%s: cp_kernel.arithmetic.normalises needs .rounded_sum = 0: weights that are "
+                 "divided by n are rounded after n is known",
+                 file);
+        return -1;
+    }
+    return 0;
+}
+
 int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text[RUN_TEXT]) {
     const char *file = run_short_name(path);
     double exp_error = kernel->arithmetic.exp_error;
@@ -112,6 +148,9 @@ int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text
                  "%s: cp_kernel.arithmetic.exp_error is %g; it may be from 0 to 0x1p-6 (0.015625); "
                  "0x1p-22 holds exp2f() on a GPU",
                  file, exp_error);
+        return -1;
+    }
+    if (check_division(kernel, file, text) != 0) {
         return -1;
     }
     if (!is_value_of_lse(kernel)) {

@@ -11,11 +11,13 @@ static void declare(char line[256], const struct cp_kernel *k) {
     const struct cp_kernel_conventions *c = &k->conventions;
     (void)snprintf(
         line, 256,
-        "%d %d %d %d %d %d %d %d, %d %d %d %a %d %d, %d %d %d %d %d %d %d %d %d %d %d %a %d",
+        "%d %d %d %d %d %d %d %d, %d %d %d %a %d %d, %d %d %d %d %d %d %d %d %d %d %d %d %d %a %a "
+        "%a %d",
         k->q_type, k->kv_type, k->out_type, k->lse_type, k->memory, k->plans, k->keys, k->pairs,
         c->lse_base, c->empty_out, c->empty_lse, c->empty_value, c->never, c->invariant, a->score,
         a->weights, a->rotated, a->scales, a->values, a->partials, a->rounded_sum, a->divides,
-        a->in_bits, a->truncates, a->flushes, a->exp_error, a->step);
+        a->normalises, a->factors, a->in_bits, a->truncates, a->flushes, a->exp_error,
+        a->divide_error, a->epsilon, a->step);
 }
 
 int gate_identify(char identity[GATE_IDENTITY], const struct gate_options *o,

@@ -191,14 +191,20 @@ struct cp_kernel_call {
 #define CP_SUM_TENSOR_CORE 1 /* binary32 by tensor cores, which align and truncate */
 #define CP_SUM_FP16        2 /* binary16 */
 #define CP_SUM_FP64        3 /* binary64: then everything else is binary64, too */
+#define CP_SUM_BF16        4 /* bfloat16 */
+
+#define CP_FACTORS_FP32 0
+#define CP_FACTORS_FP16 1
+#define CP_FACTORS_BF16 2
 
 #define CP_SCALES_SCORES     0
 #define CP_SCALES_QUERY_FP16 1
 #define CP_SCALES_QUERY_BF16 2
 
-/* The arithmetic class (NUM-7), in terms of kernels. The gate holds the kernel to it. Declare what
- * the kernel does, and not what would pass: a declaration wider than the kernel lets errors
- * through. Set every field: a field that is left out is 0, which means CP_SUM_FP32 or CP_FP16. */
+/* The arithmetic class (NUM-7), in terms of kernels; GATE-15 says what each field allows, and what
+ * to declare for functions of a GPU. The gate holds the kernel to it. Declare what the kernel does,
+ * and not what would pass: a declaration wider than the kernel lets errors through. Set every
+ * field: a field that is left out is 0, which means CP_SUM_FP32 or CP_FP16. */
 struct cp_kernel_class {
     int score;   /* how q . k is added: CP_SUM_... */
     int weights; /* type of P when multiplied by V: CP_FP32 (not rounded), CP_FP16, CP_BF16 */
@@ -214,7 +220,7 @@ struct cp_kernel_class {
      * further has CP_SCALES_SCORES, which allows for as much. */
     int scales;
     int values;      /* how P V is added: CP_SUM_... */
-    int partials;    /* type of n and o between steps: CP_FP32 or CP_FP16 */
+    int partials;    /* type of n and o between steps: CP_FP32, CP_FP16 or CP_BF16 */
     int rounded_sum; /* 1: n is the sum of the rounded P; 0: of the P before rounding */
     /* How partial results i, with n_i, o_i, m_i and log-sum-exp l_i, are combined:
      *   0   o is divided once, at the end: sum exp(m_i - m) o_i / sum exp(m_i - m) n_i
@@ -224,6 +230,12 @@ struct cp_kernel_class {
      *       rounding of l stays in the result
      * With 1 results of merges may be divided, too, and merged again. */
     int divides;
+    /* 1: each weight is divided by n, rounded to `weights`, and then multiplied by V, so that o is
+     * not divided. Only where partial results are not, either, and with rounded_sum 0. */
+    int normalises;
+    /* To which type the factors are rounded by which n and o change when the maximum does, and
+     * when partial results are combined: CP_FACTORS_... */
+    int factors;
     int in_bits;   /* 1: scores are multiplied by log2(e), and weights are powers of two */
     int truncates; /* 1: results are truncated, not rounded to nearest */
     /* 1: subnormal numbers become 0, in sums and in out (in a binary16 result: those below
@@ -233,6 +245,14 @@ struct cp_kernel_class {
     /* Relative error of the exponential, from 0 to 2^-6. 2^-22 holds for expf(), and for exp2f() on
      * a GPU. */
     double exp_error;
+
+    /* Relative error of the division by n, or of 1 / n and the product with it, beside one rounding
+     * to binary32: from 0 to 2^-6. */
+    double divide_error;
+
+    /* What is added to n before the division, from 0 to 2^-6. Only where partial results are not
+     * divided. */
+    double epsilon;
 
     /* A step: how many keys are weighed against one maximum before the maximum may change. 1: key
      * by key; 64: tiles of 64; 0: a chunk. A value above c counts as c, even if there is one

@@ -302,14 +302,18 @@ Proof.
   pose proof (Rabs_triang (l - (m + ln n)) (ln n + m - ln (weight_sum J))); lra.
 Qed.
 
-(** NUM-11: the same in bits. *)
+(** The same in bits: x is what is written too much, [missing] the part of the denominator that may
+    be. *)
+Definition bound_in_bits (x missing : R) : R := x - ln (1 - missing) / ln 2.
+
+(** NUM-11, CONV-1. *)
 Theorem lse_in_bits_holds J k done m n o l x :
   J <> [] ->
   runs cl rg J done m [n] [o] -> no_more done k -> 0 < left_over cl rg J k ->
   Rabs (l - (m + ln n) / ln 2) <= x ->
-  Rabs (l - ln (weight_sum J) / ln 2) <= x - ln (1 - denominator_error J k) / ln 2.
+  Rabs (l - ln (weight_sum J) / ln 2) <= bound_in_bits x (denominator_error J k).
 Proof.
-  intros some run le left near.
+  intros some run le left near; unfold bound_in_bits.
   assert (0 < ln 2) as two by (rewrite <- ln_1; apply ln_increasing; lra).
   assert (Rabs ((m + ln n) - (m + ln n)) <= 0) as none
     by (replace (m + ln n - (m + ln n)) with 0 by ring; rewrite Rabs_R0; lra).
