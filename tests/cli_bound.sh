@@ -293,7 +293,7 @@ ok "the time of both" says "attention tolerance ratio" --time --keys 256 --head-
 ok "no such option" wrong "--help" --nonsense
 ok "an argument" wrong "unexpected argument 'case.json'" case.json
 ok "no such family" wrong "--family needs normal, massive" --family gauss
-ok "no such format" wrong "--partials needs fp32 or fp16, not 'bf16'" --partials bf16
+ok "no such format" wrong "--partials needs fp32, fp16 or bf16, not 'fp64'" --partials fp64
 ok "no such order" wrong "--merges needs chain, balanced or running, not 'tree'" --merges tree
 ok "a seed that JSON has no integer for" wrong \
     "--seed needs a whole number from 0 to 9223372036854775807" --seed 9223372036854775808
@@ -335,7 +335,8 @@ ok "a directory" wrong "$work: cannot be read: Is a directory" --case "$work"
 ok "an empty file" wrong "empty.json: the file is empty" --case "$work/empty.json"
 ok "a blank file" wrong "blank.json: the file is empty" --case "$work/blank.json"
 ok "one number of two" wrong "v[0] has 1 number, but q has 2" --case "$work/short.json"
-ok "no such sum" wrong "--accumulate needs fp32, fp16 or tensor-core, not 'bf16'" --accumulate bf16
+ok "no such sum" wrong "--accumulate needs fp32, fp16, tensor-core or bf16, not 'fp64'" \
+    --accumulate fp64
 ok "no such file" wrong "cannot be opened" --case "$work/nowhere.json"
 ok "a file that cannot be written" wrong "cannot be written" --save "$work/nowhere/case.json"
 ok "a row too long" wrong "k[1] has 3 numbers, but q has 2" --case "$work/long.json"

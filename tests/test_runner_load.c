@@ -126,10 +126,12 @@ static void names_the_wrong_field(void **state) {
         {&kernel.out_type, 1000, CP_FP32, "out_type is 1000; it may be"},
         {&kernel.lse_type, CP_FP16, CP_FP64, "lse_type is 0; it may be CP_NO_LSE (-1), CP_FP32"},
         {&kernel.lse_type, -2, CP_NO_LSE, "lse_type is -2; it may be"},
-        {&kernel.arithmetic.score, 4, CP_SUM_FP64, "arithmetic.score is 4; it may be CP_SUM_FP32"},
+        {&kernel.arithmetic.score, 5, CP_SUM_BF16, "arithmetic.score is 5; it may be CP_SUM_FP32"},
         {&kernel.arithmetic.weights, CP_FP64, CP_BF16, "weights is 2; it may be CP_FP32 (1: not"},
         {&kernel.arithmetic.values, -1, CP_SUM_FP16, "arithmetic.values is -1; it may be"},
-        {&kernel.arithmetic.partials, CP_BF16, CP_FP16, "arithmetic.partials is 3; it may be"},
+        {&kernel.arithmetic.partials, CP_FP64, CP_BF16, "arithmetic.partials is 2; it may be"},
+        {&kernel.arithmetic.normalises, 2, 0, "arithmetic.normalises is 2; it may be 0 or 1"},
+        {&kernel.arithmetic.factors, 3, 2, "arithmetic.factors is 3; it may be CP_FACTORS_FP32"},
         {&kernel.arithmetic.rounded_sum, 2, 1, "arithmetic.rounded_sum is 2; it may be 0 or 1"},
         {&kernel.arithmetic.divides, 3, 2, "arithmetic.divides is 3; it may be 0, 1 or 2"},
         {&kernel.arithmetic.in_bits, 2, 1, "arithmetic.in_bits is 2; it may be 0 or 1"},
@@ -163,6 +165,38 @@ static void names_the_wrong_field(void **state) {
     assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
 }
 
+/* GATE-15: a division that errs, what is added to n, and what excludes what. */
+static void names_a_wrong_division(void **state) {
+    struct cp_kernel kernel = good_kernel();
+    char text[RUN_TEXT];
+    static const double none[] = {-1e-300, 0x1.0001p-6, NAN, INFINITY};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        kernel.arithmetic.divide_error = none[i];
+        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+        assert_non_null(strstr(text, "arithmetic.divide_error is "));
+        kernel.arithmetic.divide_error = 0x1p-6;
+        kernel.arithmetic.epsilon = none[i];
+        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+        assert_non_null(strstr(text, "arithmetic.epsilon is "));
+        kernel.arithmetic.epsilon = 0x1p-6;
+        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
+    }
+    kernel.arithmetic.divides = 1;
+    assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+    assert_non_null(strstr(text, "arithmetic.epsilon needs .divides = 0, and it is 1"));
+    kernel.arithmetic.epsilon = 0.0;
+    assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
+    kernel.arithmetic.normalises = 1;
+    assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+    assert_non_null(strstr(text, "arithmetic.normalises needs .divides = 0, and it is 1"));
+    kernel.arithmetic.divides = 0;
+    assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
+    kernel.arithmetic.rounded_sum = 1;
+    assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+    assert_non_null(strstr(text, "arithmetic.normalises needs .rounded_sum = 0"));
+}
+
 /* CONV-2: a value counts where it is declared, and must be one of lse_type. */
 static void names_a_wrong_value(void **state) {
     struct cp_kernel kernel = good_kernel();
@@ -193,6 +227,7 @@ int main(void) {
         cmocka_unit_test(refuses_what_is_no_kernel), cmocka_unit_test(survives_constructors),
         cmocka_unit_test(needs_its_program),         cmocka_unit_test(kernel_disappears),
         cmocka_unit_test(names_the_wrong_field),     cmocka_unit_test(names_a_wrong_value),
+        cmocka_unit_test(names_a_wrong_division),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

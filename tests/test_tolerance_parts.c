@@ -152,7 +152,9 @@ static double error_to_companion(int kind, int n, enum wrong wrong, int declared
     return sqrt(errors / companion);
 }
 
-/* Kind 6 cuts off and counts a block as one addition: its unit is far from what is usual. */
+/* Kind 6 cuts off and counts a block as one addition: its unit is far from what is usual. Kind 15
+ * rounds factors, and the class has one error for these and for weights. Kind 17 scales by a power
+ * of 2 here. */
 static void companion_is_as_large_as_errors(void **state) {
     static const int lengths[] = {16, 200, 1000};
     (void)state;
@@ -161,7 +163,7 @@ static void companion_is_as_large_as_errors(void **state) {
         for (int i = 0; i < 3; i++) {
             double ratio = error_to_companion(kind, lengths[i], RIGHT, kind);
             printf(" %.2f", ratio);
-            assert_true(ratio < 3.0 && (ratio > 0.1 || kind == 6));
+            assert_true(ratio < 3.0 && (ratio > 0.1 || kind == 6 || kind == 15 || kind == 17));
         }
         printf("\n");
     }
