@@ -13,6 +13,7 @@
 #include "gate/gate.h"
 #include "gate/search/case_file.h"
 #include "gate/search/check.h"
+#include "gate/search/outcome.h"
 #include "gate/source/lines.h"
 #include "gate/start.h"
 
@@ -96,6 +97,43 @@ static int run_elsewhere(FILE *out, const struct gate_options *o, struct runner 
     return ran;
 }
 
+/* CONV-3: a case that was kept for another kernel may have what no call of this one has. 1: it has,
+ * and the finding says so; -1: no verdict. */
+static int is_excluded(const struct cp_kernel *kernel, const struct gate_recipe *recipe,
+                       struct gate_finding *finding) {
+    struct cp_kernel any = *kernel;
+    struct gate_problem p;
+    any.conventions.never = 0;
+    if (gate_problem_new(&p, recipe, &any) != 0) {
+        return gate_no_verdict("not enough memory for a case");
+    }
+    int has = gate_problem_has(&p) & kernel->conventions.never;
+    gate_problem_free(&p);
+    *finding = gate_no_finding;
+    if (has != 0) {
+        (void)snprintf(finding->text, sizeof finding->text,
+                       "it has what cp_kernel.conventions.never excludes: CP_NEVER_%s",
+                       (has & CP_NEVER_EMPTY_SEQUENCES) != 0 ? "EMPTY_SEQUENCES"
+                       : (has & CP_NEVER_EMPTY_ROWS) != 0    ? "EMPTY_ROWS"
+                       : (has & CP_NEVER_ROWLESS) != 0       ? "ROWLESS"
+                                                             : "UNEQUAL_ROWS");
+    }
+    return has != 0;
+}
+
+/* As gate_check_recipe(), explained if that was asked for. */
+static int run_one(FILE *out, const struct gate_options *o, struct runner *runner,
+                   const struct replayed *r, struct gate_finding *finding) {
+    const struct gate_recipe *recipe = &r->one.recipe;
+    int excluded = is_excluded(runner_kernel(runner), recipe, finding);
+    if (excluded != 0) {
+        return excluded > 0 ? 0 : -1;
+    }
+    return r->one.has_before ? run_with_before(out, o, runner, &r->one, finding)
+           : o->explain      ? gate_explain(out, runner, recipe, o->time, &interrupted, finding)
+                             : gate_check_recipe(runner, recipe, finding);
+}
+
 /* alone: there is no other case, and more is said. */
 static enum came_of_it run_case(const struct gate_options *o, struct runner *runner,
                                 const struct replayed *r, int alone) {
@@ -104,9 +142,7 @@ static enum came_of_it run_case(const struct gate_options *o, struct runner *run
     char *text = NULL;
     size_t size = 0;
     FILE *out = text_open(&text, &size);
-    int ran = r->one.has_before ? run_with_before(out, o, runner, &r->one, &finding)
-              : o->explain      ? gate_explain(out, runner, recipe, o->time, &interrupted, &finding)
-                                : gate_check_recipe(runner, recipe, &finding);
+    int ran = run_one(out, o, runner, r, &finding);
     if (ran > 0 && finding.verdict == GATE_RIGHT && r->one.other_bits) {
         ran = run_elsewhere(out, o, runner, recipe, &finding);
     }

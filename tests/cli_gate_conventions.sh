@@ -73,6 +73,25 @@ assert conventions["never"] == ["unequal-rows"], conventions
 END
 }
 
+# A case with a row that sees no key, kept for a kernel that takes it, is none of one that does not.
+excluded() {
+    changed other_conventions 's/^#define SENTINEL .*/#define SENTINEL 0.0/' &&
+        status 1 --kernel "$work/changed.c" --cases 100 --save "$work/kept" || return 1
+    sed 's/\.invariant = [A-Z_]*/.never = CP_NEVER_EMPTY_ROWS/' "$work/changed.c" >"$work/never.c"
+    local found=0
+    "$chunkproof" replay "$work"/kept/*.json --kernel "$work/never.c" >"$work/out" 2>&1 || found=$?
+    [ $found = 2 ] && has "it has what cp_kernel.conventions.never excludes: CP_NEVER_"
+}
+
+# No call with a sequence alone: nothing was tried, and that is said.
+not_tried() {
+    changed other_conventions 's/^static int attend(/static const char *refuses(const struct \
+cp_kernel_call *call) { return call->n_sequences < 2 ? "one sequence" : NULL; }\n&/;
+        s/\.attend = attend,/& .refuses = refuses,/' &&
+        status 0 --kernel "$work/changed.c" --cases 60 &&
+        has "NOT TRIED: that bits are the same in any batch (CONV-5)"
+}
+
 ok "the usual conventions are not said" usual
 ok "other conventions" right other_conventions "log-sum-exps of base 2; a row that sees no key \
 gives NaNs, and a log-sum-exp of -50000; a row has the same bits in any batch and call"
@@ -91,6 +110,8 @@ ok "a value is named" told 's/^#define SENTINEL .*/#define SENTINEL 0.0/' \
 ok "bits that depend on how a prompt is cut" bits_of_cuts
 ok "bits that depend on the batch" bits_of_batches
 ok "cuts that are not declared" cuts_not_declared
+ok "a case of another kernel" excluded
+ok "bits that are never asked for" not_tried
 ok "the report as JSON" json
 ok "the report as JSON, of an infinity" json_infinity
 exit $failed

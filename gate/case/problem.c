@@ -23,6 +23,20 @@ int gate_never_of(const struct cp_kernel *kernel) {
     return never | (needs_keys ? CP_NEVER_EMPTY_SEQUENCES : 0);
 }
 
+int gate_problem_has(const struct gate_problem *p) {
+    int has = 0;
+    for (int s = 0; s < p->b; s++) {
+        int begin = p->query_begin[s], end = p->query_begin[s + 1];
+        has |= p->n_tokens[s] == 0 ? CP_NEVER_EMPTY_SEQUENCES : 0;
+        has |= begin == end ? CP_NEVER_ROWLESS : 0;
+        has |= end - begin != p->query_begin[1] ? CP_NEVER_UNEQUAL_ROWS : 0;
+        for (int row = begin; row < end; row++) {
+            has |= gate_visible(p, row) == 0 ? CP_NEVER_EMPTY_ROWS : 0;
+        }
+    }
+    return has;
+}
+
 /* ---- The tree ---- */
 
 /* The operations, as far as they have come. */
@@ -264,7 +278,7 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
                      const struct cp_kernel *kernel, unsigned long long seed) {
     memset(p, 0, sizeof *p);
     p->recipe = *recipe;
-    p->recipe.never = gate_never_of(kernel);
+    p->recipe.never = recipe->never | gate_never_of(kernel);
     p->seed = seed;
     p->q_type = kernel->q_type;
     p->kv_type = kernel->kv_type;
@@ -277,6 +291,7 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
     p->plan = recipe->n_modules == 0            ? CP_PLANS_TREES
               : kernel->plans == CP_PLANS_TREES ? CP_PLANS_LISTS
                                                 : kernel->plans;
+    p->scales = kernel->arithmetic.scales;
     p->rotation.keys = kernel->keys;
     p->rotation.pairs = kernel->pairs;
     p->rotation.dim = gate_rotary_dim(p);
@@ -415,6 +430,15 @@ static void shorten(struct gate_problem *p, int n) {
     p->n_tokens[0] = n;
 }
 
+/* Its table is as wide as its runs need, and one entry more, which is none. */
+static void narrow(struct gate_problem *p) {
+    int runs = 0;
+    while (runs < p->table_width && p->table[runs] >= 0) {
+        runs++;
+    }
+    p->table_width = runs < p->table_width ? runs + 1 : p->table_width;
+}
+
 static void fill_part(struct gate_problem *part, const struct gate_problem *p, int s, int first) {
     size_t row = (size_t)p->recipe.n_heads * (size_t)p->recipe.head_dim;
     size_t table = (size_t)s * (size_t)p->table_width, all = (size_t)p->table_width * sizeof(int);
@@ -429,6 +453,10 @@ static void fill_part(struct gate_problem *part, const struct gate_problem *p, i
     memcpy(part->q, p->q + begin * row, n * row * sizeof *part->q);
     if (p->plan == CP_PLANS_TREES && n > 0) {
         shorten(part, part->position[n - 1] + 1);
+    }
+    narrow(part);
+    if (part->rotation.keys != CP_KEYS_PLACED) {
+        gate_rotation_count(part);
     }
 }
 

@@ -30,7 +30,8 @@ struct gate_problem {
     /* Chunks of the pool that the kernel sees, >= capacity, and the number that each of the
      * capacity ones has there; NULL: the same one. */
     int pool, *number;
-    int plan; /* CP_PLANS_TREES, or what the kernel takes */
+    int plan;   /* CP_PLANS_TREES, or what the kernel takes */
+    int scales; /* CP_SCALES_...: where scores are large they are coarse */
     int *n_tokens, *query_begin, *position, *n_shared_chunks;
     int table_width;
     int *table, *table_tokens, *table_position; /* [b][table_width]: as the kernel gets them, */
@@ -50,6 +51,9 @@ struct gate_problem {
 /* CONV-3: what the cases of a kernel must not have: what it says, and what follows. A recipe says
  * this of the kernel that it is made for. */
 int gate_never_of(const struct cp_kernel *kernel);
+
+/* What a problem has of this: a sum of CP_NEVER_... */
+int gate_problem_has(const struct gate_problem *problem);
 
 /* The tree that the operations of a recipe make. The caller frees it with cp_tree_free(). NULL: no
  * memory. */
@@ -82,7 +86,8 @@ int gate_grown_length(const struct gate_recipe *recipe, int n_tokens);
  * `whole`, which must live longer. 0, or -1: no memory. */
 int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *whole, int sequence);
 
-/* Its rows `first` to `end` - 1 alone, of which there is one at least. In a plan of a tree the keys
+/* Its rows `first` to `end` - 1 alone, of which there is one at least; its table is as wide, and
+ * its rotations are as many, as its own runs need. In a plan of a tree the keys
  * behind the last of them are left out, because rows stand at the end (PREFILL-1); it must stand
  * at -1 or behind. */
 int gate_problem_part(struct gate_problem *part, const struct gate_problem *whole, int sequence,

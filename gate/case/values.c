@@ -119,9 +119,13 @@ static int ties(const struct gate_problem *p) {
 
 /* The offset of all scores. It is further from 0 than binary32 can rescale. For a d so small
  * that sums as large still have a finite bound, it is beyond binary16's range, and beyond limits
- * on scores that a kernel may have put in. */
+ * on scores that a kernel may have put in. Of a scaled query in a short format the bounds of such
+ * scores are infinite. */
 static double shift(const struct gate_problem *p) {
-    double far = p->recipe.head_dim <= 16 ? 70000.0 : 900.0;
+    double far = p->scales == CP_SCALES_QUERY_BF16   ? 20.0
+                 : p->scales == CP_SCALES_QUERY_FP16 ? 150.0
+                 : p->recipe.head_dim <= 16          ? 70000.0
+                                                     : 900.0;
     return (p->seed >> 8 & 1) != 0 ? far : -far;
 }
 
@@ -215,7 +219,7 @@ static void make_address(const struct making *m, unsigned long long address, dou
 }
 
 static int is_half(const struct gate_problem *p) {
-    return p->q_type == CP_FP16 || p->kv_type == CP_FP16;
+    return p->q_type == CP_FP16 || p->kv_type == CP_FP16 || p->scales == CP_SCALES_QUERY_FP16;
 }
 
 /* Half of the cases have tiny K, the others tiny Q. */

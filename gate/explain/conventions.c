@@ -7,8 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gate/case/prompts.h"
+#include "gate/case/rotation.h"
 #include "gate/explain/explain.h"
 #include "gate/judge/conventions.h"
+
+#define SEED             11
+#define OTHERS           24 /* cases that are tried beside those that are explained */
+#define OTHERS_SIMULATED 6
+#define MOST_CHANGES     4 /* of the conventions, one after the other */
 
 /* A number of a row and head, in the kernel's own unit: of these the log-sum-exps are the last. */
 static double given(const struct explain_results *r, int i) {
@@ -103,21 +110,89 @@ static int all_right(const struct explain *x, const struct cp_kernel *other) {
     return right ? n : 0;
 }
 
+/* ---- Other cases ---- */
+
+/* One kernel, by conventions that may become others as more is seen. */
+struct trying {
+    struct cp_kernel other;
+    int wrong, changed; /* cases; 1: of these one speaks for other conventions still */
+};
+
+/* The judge's verdict by these conventions. */
+static void judge_by(void *context, const struct gate_problem *p, const struct gate_arrays *one,
+                     const struct gate_arrays *again, const struct gate_finding *finding) {
+    struct trying *t = context;
+    struct cp_kernel other;
+    struct gate_finding f;
+    (void)again;
+    (void)finding;
+    if (gate_judge(p, one, &t->other, p->n_rows * p->recipe.n_heads, &f, NULL) != 0 ||
+        f.verdict == GATE_RIGHT) {
+        return;
+    }
+    t->wrong++;
+    if (gate_conventions_guess(&t->other, gate_visible(p, f.row), f.element < 0, f.got, f.expected,
+                               f.bound, &other)) {
+        t->changed = 1;
+        t->other = other;
+    }
+}
+
+/* Cases of the gate, of many sequences and rows. Returns how many are right; 0: not all, or there
+ * is no time. */
+static int try_others(struct explain *x, struct trying *t) {
+    int cases = runner_is_simulated(x->runner) ? OTHERS_SIMULATED : OTHERS, right = 0;
+    t->wrong = t->changed = 0;
+    for (int i = 0; i < cases && t->wrong == 0; i++) {
+        struct gate_recipe recipe;
+        struct gate_finding f;
+        gate_recipe_make(&recipe, SEED, i, 0, GATE_SMALL_WORK, NULL);
+        if (gate_has_modules(x->kernel->plans, i)) {
+            gate_recipe_to_modules(&recipe, NULL);
+        }
+        if (x->kernel->keys != CP_KEYS_PLACED) {
+            gate_recipe_rotate(&recipe, 0, NULL);
+        }
+        recipe.renewed = recipe.without_lse = 0;
+        recipe.queries = i % 2 == 0 ? GATE_MORE : recipe.queries;
+        if (explain_is_over(x, 0.0) || gate_look(x->runner, &recipe, &f, judge_by, t) < 0) {
+            return 0;
+        }
+        right++;
+    }
+    return t->wrong == 0 ? right : 0;
+}
+
+/* The conventions by which the case is right, and so many others: 0 if there are none. */
+static int settle(struct explain *x, const struct cp_kernel *declared, struct trying *t) {
+    if (!guess(x, declared, &t->other)) {
+        return 0;
+    }
+    for (int i = 0, changed = 1; i < MOST_CHANGES && changed; i++) {
+        int right = try_others(x, t);
+        if (right > 0) {
+            return right;
+        }
+        changed = t->changed;
+    }
+    return 0;
+}
+
 int explain_conventions(struct explain *x) {
     const struct cp_kernel *declared = runner_kernel(x->runner);
-    struct cp_kernel other;
+    struct trying t;
     char words[GATE_CONVENTIONS_TEXT];
-    int n = guess(x, declared, &other) ? all_right(x, &other) : 0;
+    int cases = settle(x, declared, &t), n = cases > 0 ? all_right(x, &t.other) : 0;
+    int is_base = t.other.conventions.lse_base != declared->conventions.lse_base;
     if (n == 0) {
         return 0;
     }
-    gate_conventions_words(declared, &other, words);
+    gate_conventions_words(declared, &t.other, words);
     fprintf(x->file,
             "  right if it declared %s in cp_kernel.conventions (%s):\n  by that convention all "
-            "%d rows and heads of this case%s are right\n",
-            words,
-            other.conventions.lse_base != declared->conventions.lse_base ? "CONV-1" : "CONV-2", n,
-            x->n_runs > 1 ? " and of cases like it" : "");
+            "%d rows and heads of this case%s are right, and %d other cases\n",
+            words, is_base ? "CONV-1" : "CONV-2", n, x->n_runs > 1 ? " and of cases like it" : "",
+            cases);
     explain_keep_cause(x, "it would be right if it declared ", words);
     return 1;
 }

@@ -64,6 +64,11 @@ void gate_conventions_blank(const struct gate_problem *p, const struct cp_kernel
 
 /* ---- What a kernel may have meant ---- */
 
+/* A whole number or an infinity, as somebody writes into a source: other numbers come from keys. */
+static int is_sentinel(double x) {
+    return isinf(x) || x == rint(x);
+}
+
 int gate_conventions_guess(const struct cp_kernel *kernel, int n_keys, int is_lse, double got,
                            double expected, double bound, struct cp_kernel *other) {
     struct cp_kernel_conventions *c = &other->conventions;
@@ -82,7 +87,7 @@ int gate_conventions_guess(const struct cp_kernel *kernel, int n_keys, int is_ls
     }
     c->empty_lse = isnan(got) ? CP_EMPTY_NAN : got == -INFINITY ? CP_EMPTY_NEUTRAL : CP_EMPTY_VALUE;
     c->empty_value = c->empty_lse == CP_EMPTY_VALUE ? got : 0.0;
-    return 1;
+    return c->empty_lse != CP_EMPTY_VALUE || is_sentinel(got);
 }
 
 static void add(char text[GATE_CONVENTIONS_TEXT], const char *words) {
@@ -112,7 +117,9 @@ void gate_conventions_words(const struct cp_kernel *kernel, const struct cp_kern
     }
     if (b->empty_lse == CP_EMPTY_VALUE &&
         (a->empty_lse != b->empty_lse || a->empty_value != b->empty_value)) {
-        (void)snprintf(words, sizeof words, ".empty_value = %.9g", b->empty_value);
+        int is_short = isinf(b->empty_value) || (double)(float)b->empty_value == b->empty_value;
+        (void)snprintf(words, sizeof words,
+                       is_short ? ".empty_value = %.9g" : ".empty_value = %.17g", b->empty_value);
         add(text, words);
     }
 }

@@ -198,7 +198,8 @@ char *gate_no_answer(const struct gate_result *r) {
     } else if (r->cases > 0) {
         fprintf(out,
                 "nothing can be claimed of %lld numbers for this arithmetic (NUM-12), too many for "
-                "a verdict; declare what the kernel does%s",
+                "a verdict: it is too coarse for the larger scores of the cases, or declared wider "
+                "than the kernel is%s",
                 gate_unclaimed(r), r->cases < FEW_CASES ? ", or ask for more cases" : "");
     } else if (r->refused > 0) {
         fprintf(out, "the kernel took no case; its last refusal: %s", r->refusal);

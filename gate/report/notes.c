@@ -191,10 +191,21 @@ static void note_wide(FILE *out, const struct gate_report *report) {
     }
 }
 
+/* It was declared, and never asked. */
+static void note_invariance(FILE *out, const struct gate_report *report) {
+    const struct gate_result *r = report->result;
+    if (report->kernel->conventions.invariant != CP_INVARIANT_NOT && r->parts == 0 &&
+        r->verdicts[GATE_RIGHT] > 0) {
+        fputs("NOT TRIED: that bits are the same in any batch (CONV-5); the kernel takes no "
+              "sequence of a case alone",
+              out);
+    }
+}
+
 char *gate_note(const struct gate_report *report, int i) {
     static void (*const notes[GATE_NOTES])(FILE *, const struct gate_report *) = {
-        note_unusual, note_late,  note_failed,   note_too_large, note_unclaimed,
-        note_refused, note_sizes, note_few_keys, note_wide,      note_device};
+        note_unusual, note_late,     note_failed, note_too_large, note_unclaimed, note_refused,
+        note_sizes,   note_few_keys, note_wide,   note_device,    note_invariance};
     char *text;
     size_t size;
     FILE *out = text_open(&text, &size);

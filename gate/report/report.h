@@ -100,7 +100,7 @@ char *gate_no_answer(const struct gate_result *result);
 char *gate_warning(const struct gate_report *report);
 
 /* Note i of GATE_NOTES, which a report adds to the verdict; "" where there is nothing to say. */
-#define GATE_NOTES 10
+#define GATE_NOTES 11
 char *gate_note(const struct gate_report *report, int i);
 
 /* The verdicts that were found, most frequent first. Returns how many. */

@@ -72,6 +72,7 @@ json_t *gate_recipe_json(const struct gate_recipe *r) {
                              "padding", padding_names[r->padding], "seed", seed, "operations", ops);
     json = with_size(with_size(json, "sequences", r->sequences), "rows", r->rows);
     json = with_size(with_size(json, "pool", r->pool), "rotary", r->rotary);
+    json = with_size(json, "never", r->never);
     return with_modules(json, r);
 }
 
@@ -259,6 +260,7 @@ static void read_recipe(struct reading *in, struct gate_recipe *r) {
     r->rows = size_of(in, "rows", GATE_MOST_ROWS);
     r->pool = size_of(in, "pool", GATE_MOST_POOL);
     r->rotary = size_of(in, "rotary", 4096);
+    r->never = size_of(in, "never", 15);
     if (r->n_heads % r->n_kv_heads != 0) {
         refuse(in, "n_heads", "a multiple of n_kv_heads");
     }

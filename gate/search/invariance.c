@@ -153,6 +153,7 @@ static int run_part(struct checking *c, const struct gate_problem *whole_problem
         }
         a.run.bytes[RUN_WORKSPACE] = a.run.call.workspace_size = workspace;
         result = run_arrays(c, &p, &a, &f);
+        c->result->parts++;
         if (result == 0 && f.verdict == GATE_RIGHT) {
             compare(whole_problem, whole, &a, part, &f);
         }

@@ -84,6 +84,7 @@ struct gate_result {
     long long too_large;    /* attempts that --memory has no room for */
     /* Results that were also held to closer declarations. */
     long long tried_closer;
+    long long parts; /* calls with a part of a case, of a kernel that declares CONV-5 */
     /* A bit for each enum gate_closer under which one of these results was wrong. */
     unsigned needed;
     struct gate_covered covered[GATE_HEAD_DIMS]; /* by head_dim; n_covered of them */

@@ -167,7 +167,7 @@ int gate_result_is_sane(const struct gate_result *r, long long cases) {
     /* A case may show that an earlier one is wrong, which counts as one more. */
     int sane = is_within(r->cases, 0, 2 * cases) && is_within(r->refused, 0, cases) &&
                counts_add_up(r->verdicts, r->cases) && r->runs >= 0 && r->too_large >= 0 &&
-               r->tried_closer >= 0 && r->needed >> GATE_CLOSERS == 0 &&
+               r->tried_closer >= 0 && r->parts >= 0 && r->needed >> GATE_CLOSERS == 0 &&
                is_within(r->unjudged, 0, r->cases) && r->unjudged_keys >= 0 &&
                ends(r->refusal, sizeof r->refusal) && is_time(r->seconds) && covered_is_sane(r);
     for (int i = 0; sane && i < GATE_VALUES; i++) {

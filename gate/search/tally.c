@@ -215,6 +215,7 @@ int gate_result_add(struct gate_result *all, struct gate_result *one) {
     all->runs += one->runs;
     all->too_large += one->too_large;
     all->tried_closer += one->tried_closer;
+    all->parts += one->parts;
     all->needed |= one->needed;
     if (one->refusal[0] != '\0') {
         memcpy(all->refusal, one->refusal, sizeof all->refusal);

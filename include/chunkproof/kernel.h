@@ -292,7 +292,7 @@ struct cp_kernel_conventions {
     int lse_base;       /* CP_LSE_NATURAL or CP_LSE_BITS */
     int empty_out;      /* CP_EMPTY_NEUTRAL, CP_EMPTY_NAN or CP_EMPTY_UNSPECIFIED */
     int empty_lse;      /* CP_EMPTY_... */
-    double empty_value; /* for CP_EMPTY_VALUE: no NaN, and a number of lse_type; else 0 */
+    double empty_value; /* for CP_EMPTY_VALUE: no NaN, as lse_type rounds it; else 0 */
     int never;          /* a sum of CP_NEVER_... */
     int invariant;      /* CP_INVARIANT_... */
 };
