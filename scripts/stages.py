@@ -130,7 +130,8 @@ NOT_IN_VALGRIND = WALKS + (
     "pml_random", "gate", "gate_serving", "gate_state", "gate_ends", "gate_modules",
     "gate_rotation", "device", "elsewhere", "runner", "runner_load", "emulate",
     "opt", "opt_amx", "opt_exp", "amx_dot", "simulate", "simulate_laws", "trace", "trace_opt",
-    "bound", "tolerance", "tolerance_bound", "tolerance_parts", "exact", "explain_model")
+    "bound", "merging_bound", "tolerance", "tolerance_bound", "tolerance_parts", "exact",
+    "explain_model")
 # As many numbers and cases as an instrumented run has time for. Deep: the tests' own numbers.
 FEWER = '[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS={} CHUNKPROOF_CASES={}; '
 

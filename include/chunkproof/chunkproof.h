@@ -33,6 +33,7 @@
 #include "chunkproof/layers.h"
 #include "chunkproof/limits.h"
 #include "chunkproof/memory.h"
+#include "chunkproof/merging.h"
 #include "chunkproof/number.h"
 #include "chunkproof/opt.h"
 #include "chunkproof/opt_decoder.h"

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Merging partial results that are finished (spec/merging.md): outputs o_i, each with its
+ * log-sum-exp l_i, become one output and one log-sum-exp. Engines do so with the parts of a split
+ * attention, and with the shards of a long context. Here are the reference, and how far a kernel
+ * that merges may be from it. All numbers are double: a number of any format is one, exactly. */
+#ifndef CHUNKPROOF_MERGING_H
+#define CHUNKPROOF_MERGING_H
+
+#include "chunkproof/number.h"
+#include "chunkproof/status.h"
+#include "chunkproof/tolerance.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The base of log-sum-exps: nats, or bits. */
+#define CP_BASE_E 0
+#define CP_BASE_2 1
+
+#define CP_MERGING_LARGEST 0x1p1000 /* outputs are not larger, so that no sum overflows */
+
+/* The question: one query row and head. A part without keys has the log-sum-exp -INFINITY, and its
+ * output counts for nothing. */
+struct cp_merging_row {
+    int n_parts;       /* P, from 0 to CP_TOLERANCE_MOST */
+    int head_dim;      /* d, from 0 to CP_TOLERANCE_MOST */
+    int base;          /* of l_i and of the result: CP_BASE_E or CP_BASE_2 */
+    const double *o;   /* [P][d]: each from -CP_MERGING_LARGEST to CP_MERGING_LARGEST */
+    const double *lse; /* [P]: finite, or -INFINITY */
+};
+
+/* How a kernel goes from P parts to one result (MERGING-5). */
+#define CP_MERGING_AT_ONCE   0 /* all weights for one reference; weights or sums divided by n */
+#define CP_MERGING_STATES    1 /* states (m, n, o), two at a time; one division at the end */
+#define CP_MERGING_PAIRWISE  2 /* results (o, l), two at a time; each merge divides */
+#define CP_MERGING_UNDIVIDED 3 /* weights exp(l_i - l) of the computed l; no division */
+
+/* How log-sum-exps come to the base of the kernel's exponential (MERGING-5). */
+#define CP_CONVERTS_NONE       0 /* they have it */
+#define CP_CONVERTS_DIFFERENCE 1 /* l_i - m is multiplied by a constant */
+#define CP_CONVERTS_EACH       2 /* l_i and m are; they may be rounded apart */
+
+/* The arithmetic class of a kernel that merges (MERGING-5). Weights, n and logarithms are computed
+ * in binary32, or in binary64 if `values` is CP_FP64. Types are those of number.h. */
+struct cp_merging_class {
+    int way;       /* CP_MERGING_... */
+    int converts;  /* CP_CONVERTS_... */
+    int weights;   /* type of a weight when it is multiplied by o_i; CP_FP32: not rounded */
+    int values;    /* type in which products with o_i are computed and added */
+    int partials;  /* type of o between two merges; CP_FP32: not rounded */
+    int out_type;  /* of the output */
+    int lse_type;  /* of the log-sum-exp, at the end and between two merges */
+    int truncates; /* 1: results are truncated, not rounded to nearest */
+    int flushes;   /* 1: subnormal numbers become 0 */
+    /* From 0 to 2^-6. exp_error and div_error are relative. log_error is so where the logarithm is
+     * above 1, and else absolute. */
+    double exp_error, log_error, div_error;
+    double above; /* a reference is at most so much above the largest l_i, in nats; 0 to 64 */
+};
+
+#ifdef __FRAMAC__
+#include "proofs/logic/merging.h"
+#endif
+
+/* The merged output and log-sum-exp of a row, in the order of its parts (MERGING-1): out[d], and
+ * *lse in the base of the row. Parts without keys change no bit. One part with keys is returned as
+ * it is (MERGING-2). Without such a part, out is zeros and *lse is -INFINITY. If the parts are the
+ * results of shards that have no key in common, this is attention over all keys (MERGING-3).
+ *
+ * Returns CP_ERROR_ARGUMENT, and writes nothing, if a number of the row is out of the range above.
+ * So a NaN and a log-sum-exp of INFINITY are refused, and so is an output that is not finite, of a
+ * part without keys, too. Allocates nothing. */
+/*@
+  requires valid: \valid_read(row) && merging_valid(*row);
+  requires valid_out: \valid(out + (0 .. row->head_dim - 1)) && \valid(lse);
+  requires apart: \separated(out + (0 .. row->head_dim - 1), lse, row) &&
+    merging_apart(out, row->head_dim, *row) && merging_apart(lse, 1, *row);
+  assigns out[0 .. row->head_dim - 1], *lse;
+  ensures merging_8: \result == CP_OK || \result == CP_ERROR_ARGUMENT;
+  ensures merging_8_ok: \result == CP_OK ==> merging_sizes_ok(*row);
+  ensures merging_1_lse: \result == CP_OK && parts_weight{Pre}(*row, row->n_parts) != 0.0 ==>
+    e(product(unit_of(row->base), *lse)) == parts_weight{Pre}(*row, row->n_parts);
+  ensures merging_1_mean: \result == CP_OK ==> merged{Pre,Post}(*row, out);
+  ensures merging_2_none: \result == CP_OK && none_has_keys{Pre}(*row) ==>
+    minus_infinity(*lse) && \forall integer i; 0 <= i < row->head_dim ==> is_zero(out[i]);
+*/
+int cp_merging(const struct cp_merging_row *row, double *out, double *lse);
+
+/* The certified bounds of a kernel of the class (MERGING-6, MERGING-7):
+ *
+ *   expected[i]        the merged output, up to a small error
+ *   bound[i]           how far from expected[i] a kernel of the class may be
+ *   *lse, *lse_bound   likewise for the log-sum-exp, in the base of the row
+ *
+ * scratch has 5 n_parts numbers, which are overwritten. A bound is INFINITY where nothing can be
+ * claimed: where cp_tolerance() (tolerance.h) says so of keys with these scores and values. If no
+ * part has a key, expected is zeros, *lse is -INFINITY, and a kernel has to write exactly these.
+ *
+ * Returns CP_ERROR_ARGUMENT, and writes nothing, if a number of the row or of the class is out of
+ * its range: as cp_merging() does. Allocates nothing. Takes the time of d calls of cp_tolerance()
+ * with P keys of one number each. */
+/*@
+  requires valid: \valid_read(declared) && \valid_read(row) && merging_valid(*row);
+  requires valid_scratch: \valid(scratch + (0 .. 5 * row->n_parts - 1));
+  requires valid_results: \valid(expected + (0 .. row->head_dim - 1)) &&
+    \valid(bound + (0 .. row->head_dim - 1)) && \valid(lse) && \valid(lse_bound);
+  requires apart: MERGING_APART(declared, row, scratch, expected, bound, lse, lse_bound);
+  requires apart_row: merging_apart(scratch, 5 * row->n_parts, *row) &&
+    merging_apart(expected, row->head_dim, *row) && merging_apart(bound, row->head_dim, *row) &&
+    merging_apart(lse, 1, *row) && merging_apart(lse_bound, 1, *row);
+  assigns scratch[0 .. 5 * row->n_parts - 1], expected[0 .. row->head_dim - 1],
+    bound[0 .. row->head_dim - 1], *lse, *lse_bound;
+  ensures merging_8: \result == CP_OK || \result == CP_ERROR_ARGUMENT;
+  ensures merging_6: \result == CP_OK ==> are_bounds(bound, row->head_dim);
+  ensures merging_7: \result == CP_OK ==> is_bound(*lse_bound);
+*/
+int cp_merging_tolerance(const struct cp_merging_class *declared, const struct cp_merging_row *row,
+                         double *scratch, double *expected, double *bound, double *lse,
+                         double *lse_bound);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From what a kernel that merges declares to the numbers of NUM-7 and NUM-8: the tables of
+ * MERGING-5 and MERGING-6. The names are those of these clauses. */
+#include <math.h>
+
+#include "merging_internal.h"
+
+#define MORE     (1.0 + 0x1p-40) /* more than these few roundings lose */
+#define MOST     0x1p-6
+#define FARTHEST 64.0
+#define BEYOND   1000.0 /* no factor of NUM-9 is a number for such an `above` */
+
+/*@
+  assigns \nothing;
+  ensures known: \result != 0 <==> known_type(type);
+*/
+static int is_type(int type) {
+    return type == CP_FP16 || type == CP_BF16 || type == CP_FP32 || type == CP_FP64;
+}
+
+/*@
+  assigns \nothing;
+  ensures flag: \result != 0 <==> 0 <= flag <= 1;
+*/
+static int is_flag(int flag) {
+    return flag == 0 || flag == 1;
+}
+
+/*@
+  assigns \nothing;
+  ensures range: \result != 0 <==> 0.0 <= x <= most;
+*/
+static int is_within(double x, double most) {
+    return x >= 0.0 && x <= most;
+}
+
+int cp_merging_class_ok(const struct cp_merging_class *declared) {
+    return declared->way >= CP_MERGING_AT_ONCE && declared->way <= CP_MERGING_UNDIVIDED &&
+           declared->converts >= CP_CONVERTS_NONE && declared->converts <= CP_CONVERTS_EACH &&
+           is_type(declared->weights) && is_type(declared->values) && is_type(declared->partials) &&
+           is_type(declared->out_type) && is_type(declared->lse_type) &&
+           is_flag(declared->truncates) && is_flag(declared->flushes) &&
+           is_within(declared->exp_error, MOST) && is_within(declared->log_error, MOST) &&
+           is_within(declared->div_error, MOST) && is_within(declared->above, FARTHEST);
+}
+
+/* ---- Formats ---- */
+
+/* The format of a type, as the class rounds to it. */
+/*@
+  requires valid: \valid_read(declared);
+  assigns \nothing;
+  ensures num_4: format_ok(\result);
+*/
+static struct cp_format format_of(const struct cp_merging_class *declared, int type) {
+    struct cp_format format = type == CP_FP64   ? cp_format_fp64()
+                              : type == CP_FP32 ? cp_format_fp32()
+                              : type == CP_FP16 ? cp_format_fp16()
+                                                : cp_format_bf16();
+    struct cp_format flushing = cp_format_flushing(format);
+    format.tiny = declared->flushes ? flushing.tiny : format.tiny;
+    return declared->truncates ? cp_format_truncating(format) : format;
+}
+
+/* Of what is computed in binary32, or in binary64 where all is, and stored in a type: nothing is
+ * lost in one that is as wide. */
+/*@
+  requires valid: \valid_read(declared);
+  assigns \nothing;
+  ensures num_4: format_ok(\result);
+*/
+static struct cp_format stored_in(const struct cp_merging_class *declared, int type) {
+    struct cp_format format = format_of(declared, type);
+    if (type == CP_FP64 || (type == CP_FP32 && declared->values != CP_FP64)) {
+        format.unit = 0.0;
+        format.tiny = 0.0;
+    }
+    return format;
+}
+
+/*@
+  requires valid: \valid_read(declared);
+  assigns \nothing;
+  ensures ok: formats_ok(\result);
+  ensures narrow: 0 <= \result.is_narrow <= 1;
+*/
+static struct cp_merging_formats formats_of(const struct cp_merging_class *declared) {
+    int is_wide = declared->values == CP_FP64;
+    struct cp_merging_formats f = {
+        .n = format_of(declared, is_wide ? CP_FP64 : CP_FP32),
+        .values = format_of(declared, declared->values),
+        .weights = stored_in(declared, is_wide ? CP_FP64 : declared->weights),
+        .partials = stored_in(declared, is_wide ? CP_FP64 : declared->partials),
+        .lse = stored_in(declared, declared->lse_type),
+        .is_narrow = declared->values == CP_FP16 || declared->values == CP_BF16,
+    };
+    return f;
+}
+
+/* ---- NUM-8 ---- */
+
+/* Two parts that are merged pair by pair are merged at once. */
+/*@
+  requires valid: \valid_read(declared);
+  assigns \nothing;
+  ensures way: \result == declared->way || \result == CP_MERGING_AT_ONCE;
+*/
+static int way_of(const struct cp_merging_class *declared, int n_parts) {
+    return n_parts <= 2 && declared->way != CP_MERGING_UNDIVIDED ? CP_MERGING_AT_ONCE
+                                                                 : declared->way;
+}
+
+/*@
+  requires parts: 1 <= n_parts <= CP_TOLERANCE_MOST && 0 <= is_narrow <= 1;
+  assigns \nothing;
+  ensures num_8_ok: counts_ok(\result);
+*/
+static struct cp_counts count(int way, int n_parts, int is_narrow) {
+    int merges = n_parts - 1;
+    struct cp_counts counts = {
+        .depth_n = merges,
+        .depth_o = n_parts,
+        .operations_n = merges,
+        .operations_o = 2.0 * n_parts,
+    };
+    if (way == CP_MERGING_STATES) {
+        counts = cp_counts_of_chunks(1, n_parts);
+    } else if (way == CP_MERGING_PAIRWISE) {
+        counts.depth_o = 2 * merges;
+        counts.stores = merges;
+        counts.changes = 2 * merges;
+        counts.operations_n = 3.0 * merges;
+        counts.operations_o = 5.0 * merges;
+    }
+    counts.depth_o += is_narrow; /* o_i is rounded */
+    counts.operations_o += is_narrow * (double)n_parts;
+    return counts;
+}
+
+/* ---- NUM-7 ---- */
+
+/* What roundings by one relative error and by another make together. */
+/*@
+  requires ok: 0.0 <= x && 0.0 <= y;
+  assigns \nothing;
+  ensures not_negative: 0.0 <= \result;
+*/
+static double both(double x, double y) {
+    //@ assert product: 0.0 <= x * y;
+    return MORE * (x + y + x * y);
+}
+
+/* Of the numbers below the normal ones: what a weight loses is multiplied by an output, and all is
+ * seen in the scale of n, which is at most 2 n_parts; in a merge of a pair at most 4. */
+/*@
+  requires valid: \valid_read(f);
+  requires ok: formats_ok(*f) && 0.0 <= value && 0 <= n_parts;
+  assigns \nothing;
+  ensures not_negative: 0.0 <= \result;
+*/
+static double tiny_of_products(int way, const struct cp_merging_formats *f, double value,
+                               int n_parts) {
+    int is_merge = way == CP_MERGING_STATES || way == CP_MERGING_PAIRWISE;
+    double most = 2.0 * (way == CP_MERGING_PAIRWISE ? 2.0 : n_parts);
+    double of_weight = f->n.tiny + (is_merge ? f->weights.tiny : 0.0);
+    double all = f->values.tiny + f->partials.tiny + f->n.tiny + 2.0 * (value * of_weight);
+    //@ assert weight: 0.0 <= value * of_weight;
+    //@ assert all: 0.0 <= most * all;
+    return MORE * (most * all);
+}
+
+/* That of the class alone, wherever references lie. */
+/*@
+  requires valid: \valid_read(declared) && \valid_read(f);
+  requires ok: declared_ok(*declared) && extent_ok(extent) && formats_ok(*f) && 0.0 <= eta_o;
+  assigns \nothing;
+  ensures num_7_ok: arithmetic_ok(\result);
+*/
+static struct cp_arithmetic begin(const struct cp_merging_class *declared,
+                                  const struct cp_merging_formats *f,
+                                  struct cp_merging_extent extent, double eta_o) {
+    double u = f->n.unit, tiny = f->n.tiny;
+    int is_each = declared->converts == CP_CONVERTS_EACH;
+    double of_constant = is_each                                  ? 1.01 * u
+                         : declared->converts == CP_CONVERTS_NONE ? 0.0
+                                                                  : 2.02 * u;
+    double unit_of_l = (extent.base == CP_BASE_2 ? 0x1p-53 : 0.0) + (is_each ? 2.02 * u : 0.0);
+    struct cp_arithmetic a = {
+        .score = {.scale_unit = unit_of_l, .scale_tiny = is_each ? tiny : 0.0},
+        .u_arg = of_constant + u,
+        .u_ref = is_each ? 1.01 * u : 0.0,
+        .u_move = is_each ? 1.01 * u : 0.0,
+        .eps = -log1p(-declared->exp_error) * MORE,
+        .kappa = 2.0 * tiny,
+        .u_n = u,
+        .eta_n = 2.0 * tiny,
+        .u_o = f->values.unit,
+        .eta_o = eta_o,
+        .output = stored_in(declared, declared->out_type),
+        .above = declared->above,
+    };
+    return a;
+}
+
+/* The weights are divided by n, which is at most 2 n_parts, and rounded: by div_error, then by u_w.
+ * Where the second error is no part of the weight, the first adds little to it. */
+/*@
+  requires valid: \valid(a) && \valid_read(f);
+  requires ok: arithmetic_ok(*a) && formats_ok(*f) && 0.0 <= div_error && 0 <= n_parts;
+  assigns a->weights;
+  ensures num_7_ok: arithmetic_ok(*a);
+*/
+static void round_weights(struct cp_arithmetic *a, const struct cp_merging_formats *f,
+                          double div_error, int n_parts) {
+    const struct cp_format *w = &f->weights;
+    double together = w->unit > 0.0 ? w->tiny + 2.0 * div_error * (w->tiny / w->unit) : 0.0;
+    a->weights.unit = both(div_error, w->unit);
+    a->weights.tiny = MORE * 2.0 * n_parts * together;
+    a->weights.largest = f->n.largest;
+    //@ assert tiny: 0.0 <= a->weights.tiny;
+}
+
+/* Results (o, l) are merged: a reference is the logarithm of a sum. Each merge moves it off by
+ * `off` at most, and all together by no more than 1. */
+/*@
+  requires valid: \valid(a) && \valid_read(declared) && \valid_read(f);
+  requires apart: \separated(a, declared, f);
+  requires ok: arithmetic_ok(*a) && declared_ok(*declared) && formats_ok(*f) &&
+    extent_ok(extent) && 0.0 <= logarithm && 0.0 <= of_parts;
+  assigns *a;
+  ensures num_7_ok: arithmetic_ok(*a);
+*/
+static void divide_each(struct cp_arithmetic *a, const struct cp_merging_class *declared,
+                        const struct cp_merging_formats *f, struct cp_merging_extent extent,
+                        double logarithm, double of_parts) {
+    double u = f->n.unit, size = extent.size + of_parts + declared->above + 1.0;
+    int is_each = declared->converts == CP_CONVERTS_EACH;
+    a->u_move = MORE * (1.01 * (u + f->lse.unit) + (is_each ? 4.1 * u : 0.0));
+    a->eps = fmax(a->eps, MORE * (logarithm + 2.0 * (f->n.tiny + f->lse.tiny)));
+    //@ assert moved: 0.0 <= a->u_move * size;
+    double moved = a->eps + a->u_move * size;
+    double off = 2.0 * (a->eps + u + a->u_arg * (1.0 + declared->above) + a->kappa) + 3.0 * moved;
+    a->above = declared->above + of_parts + 1.0;
+    if (!(extent.n_parts * off <= 1.0)) {
+        a->above = BEYOND;
+    }
+    a->below = MORE * (declared->above + off);
+    a->u_part = both(both(declared->div_error, f->weights.unit), f->partials.unit);
+}
+
+/* The reference is the computed l, which is off from the logarithm of the sum by `off`. */
+/*@
+  requires valid: \valid(a);
+  requires ok: arithmetic_ok(*a) && 0.0 <= off && 0.0 <= of_parts;
+  assigns a->above, a->below;
+  ensures num_7_ok: arithmetic_ok(*a);
+*/
+static void refer_to_lse(struct cp_arithmetic *a, double off, double of_parts) {
+    a->above = MORE * (a->above + of_parts + off);
+    a->below = MORE * off;
+}
+
+/* What moves a computed log-sum-exp beside lse_error: weights, and the additions of n. */
+/*@
+  requires valid: \valid_read(a);
+  requires ok: arithmetic_ok(*a) && 0.0 <= lse_error && 0.0 <= size && 0 <= n_parts;
+  assigns \nothing;
+  ensures not_negative: 0.0 <= \result;
+*/
+static double strays_of_lse(const struct cp_arithmetic *a, double lse_error, double size,
+                            int n_parts) {
+    double of_argument = a->u_arg * (1.0 + a->above), of_reference = a->u_ref * size;
+    double of_sum = (n_parts + 1.0) * (2.0 * a->u_n + a->kappa);
+    //@ assert argument: 0.0 <= of_argument;
+    //@ assert reference: 0.0 <= of_reference;
+    //@ assert sum: 0.0 <= of_sum;
+    return lse_error + a->eps + of_argument + of_reference + of_sum;
+}
+
+/* x of NUM-11 for l = m + ln n, where m has the size `size`. */
+/*@
+  requires valid: \valid_read(declared) && \valid_read(f);
+  requires ok: declared_ok(*declared) && formats_ok(*f) && 0.0 <= logarithm && 0.0 <= size;
+  assigns \nothing;
+  ensures not_negative: 0.0 <= \result;
+*/
+static double error_of_lse(const struct cp_merging_class *declared,
+                           const struct cp_merging_formats *f, double logarithm, double size) {
+    double u = f->n.unit;
+    double units = u + f->lse.unit + (declared->converts == CP_CONVERTS_EACH ? 4.1 * u : 0.0);
+    //@ assert rounded: 0.0 <= units * size;
+    return MORE * (logarithm + 1.02 * (units * size) + 4.0 * (f->n.tiny + f->lse.tiny));
+}
+
+/* How far a computed ln n may be off, where n is at most the number of parts and a little. */
+/*@
+  requires valid: \valid_read(declared);
+  requires ok: declared_ok(*declared) && 0.0 <= u && 0.0 <= of_parts;
+  assigns \nothing;
+  ensures not_negative: 0.0 <= \result;
+*/
+static double error_of_log(const struct cp_merging_class *declared, double u, double of_parts) {
+    double error = (declared->log_error + 3.0 * u) * (1.0 + of_parts + declared->above);
+    //@ assert not_negative: 0.0 <= error;
+    return error;
+}
+
+struct cp_merging_numbers cp_merging_numbers(const struct cp_merging_class *declared,
+                                             struct cp_merging_extent extent) {
+    struct cp_merging_formats f = formats_of(declared);
+    int way = way_of(declared, extent.n_parts), n_parts = extent.n_parts > 1 ? extent.n_parts : 1;
+    double of_parts = MORE * log1p(n_parts), size = extent.top + declared->above + of_parts;
+    double logarithm = error_of_log(declared, f.n.unit, of_parts);
+    double lse_error = error_of_lse(declared, &f, logarithm, size);
+    struct cp_arithmetic a =
+        begin(declared, &f, extent, tiny_of_products(way, &f, extent.value, n_parts));
+    if (way == CP_MERGING_PAIRWISE) {
+        divide_each(&a, declared, &f, extent, logarithm, of_parts);
+        lse_error = 0.0;
+    } else if (way == CP_MERGING_STATES) {
+        a.below = declared->above;
+        a.u_part = both(f.weights.unit, f.partials.unit);
+    } else if (way == CP_MERGING_AT_ONCE) {
+        round_weights(&a, &f, declared->div_error, n_parts);
+    } else {
+        round_weights(&a, &f, 0.0, n_parts);
+        refer_to_lse(&a, strays_of_lse(&a, lse_error, size, n_parts), of_parts);
+    }
+    //@ assert way: arithmetic_ok(a);
+    if (way == CP_MERGING_AT_ONCE || way == CP_MERGING_STATES) {
+        a.u_div = declared->div_error;
+        a.eta_div = 2.0 * f.n.tiny;
+    }
+    //@ assert divided: arithmetic_ok(a);
+    struct cp_merging_numbers numbers = {a, count(way, n_parts, f.is_narrow), lse_error};
+    return numbers;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The certified tolerance of kernels that merge: emulated kernels of every class within their
+ * bounds, and wrong merges beyond them (MERGING-4 to MERGING-7). CHUNKPROOF_CASES rows (4,000),
+ * CHUNKPROOF_SEED (1). */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "chunkproof/merging.h"
+#include "chunkproof/number.h"
+#include "merging_case.h"
+#include "merging_kernels.h"
+#include "merging_oracle.h"
+#include "random.h"
+
+static int one_of(unsigned long long *random, const int *x, int n) {
+    return x[random_below(random, n)];
+}
+
+static struct merging_kernel any_kernel(unsigned long long *random) {
+    static const int types[] = {CP_FP32, CP_FP32, CP_FP16, CP_BF16};
+    struct cp_merging_class c = plain(random_below(random, 4));
+    c.converts = random_below(random, 3);
+    c.weights = one_of(random, types, 4);
+    c.values = one_of(random, types, 4);
+    c.partials = one_of(random, types, 4);
+    c.out_type = one_of(random, types, 4);
+    c.lse_type = random_below(random, 4) == 0 ? CP_FP64 : CP_FP32;
+    c.truncates = random_below(random, 4) == 0;
+    c.flushes = random_below(random, 4) == 0;
+    c.exp_error = random_below(random, 2) ? 0x1p-20 : 0x1p-21;
+    c.log_error = random_below(random, 2) ? 0x1p-19 : 0x1p-21;
+    c.div_error = random_below(random, 2) ? 0x1p-20 : 0x1p-23;
+    c.above = random_below(random, 3) == 0 ? 3.0 * random_below(random, 3) : 0.0;
+    struct merging_kernel k = {c, random_below(random, 2), random_below(random, 2),
+                               random_below(random, 2), random_below(random, 2)};
+    /* A weight that is rounded is divided before (MERGING-5). */
+    k.divides_weights |= c.weights != CP_FP32;
+    return k;
+}
+
+/* ---- MERGING-6, MERGING-7: emulated kernels ---- */
+
+static double narrowest(const struct merging_kernel *k) {
+    int half = k->declared.values == CP_FP16 || k->declared.partials == CP_FP16 ||
+               k->declared.out_type == CP_FP16;
+    return half ? 1000.0 : 0x1p120;
+}
+
+/* A row for the kernel: sums stay within its types (MERGING-8). */
+static void make_for(struct problem *p, const struct merging_kernel *k, long t,
+                     unsigned long long *random) {
+    int type = t % 3 == 0 ? CP_FP16 : t % 3 == 1 ? CP_BF16 : CP_FP32;
+    double most = narrowest(k), largest = 0.0;
+    make(p, (enum family)(t % FAMILIES), type, random_below(random, 2), random);
+    int n = p->row.n_parts * p->row.head_dim;
+    for (int i = 0; i < n; i++) {
+        largest = fmax(largest, fabs(p->o[i]));
+    }
+    for (int i = 0; i < n && largest > most; i++) {
+        p->o[i] = merging_round(type, p->o[i] * (most / largest));
+    }
+}
+
+struct tally {
+    long judged, without_bound;
+    double nearest[4]; /* of each way: the largest part of a bound that was used */
+};
+
+static void judge(const struct merging_kernel *k, const struct problem *p, const struct claim *c,
+                  const struct result *r, struct tally *tally) {
+    int d = p->row.head_dim, way = k->declared.way;
+    tally->judged++;
+    tally->without_bound += !isfinite(c->bound.lse);
+    for (int i = 0; i < d; i++) {
+        double used = fabs(r->out[i] - c->expected.out[i]) / c->bound.out[i];
+        tally->nearest[way] = fmax(tally->nearest[way], used);
+    }
+    if (!is_within(c, r, d)) {
+        print_error("way %d converts %d weights %d values %d partials %d out %d lse %d, %d %d\n",
+                    way, k->declared.converts, k->declared.weights, k->declared.values,
+                    k->declared.partials, k->declared.out_type, k->declared.lse_type,
+                    k->declared.truncates, k->declared.flushes);
+        print_error("above %g, first %d fuses %d, base %d, %d parts; lse %.17g, %.17g +- %g\n",
+                    k->declared.above, k->divides_weights, k->fuses, p->row.base, p->row.n_parts,
+                    r->lse, c->expected.lse, c->bound.lse);
+        for (int i = 0; i < d; i++) {
+            print_error("  %.17g, %.17g +- %g\n", r->out[i], c->expected.out[i], c->bound.out[i]);
+        }
+        for (int j = 0; j < p->row.n_parts; j++) {
+            print_error("  l %a o %a\n", p->lse[j], p->o[(ptrdiff_t)j * d]);
+        }
+        fail();
+    }
+}
+
+static void emulated_kernels_stay_within_their_bounds(void **unused) {
+    unsigned long long random = seed();
+    struct tally tally = {0};
+    (void)unused;
+    for (long t = 0; t < 10 * cases(); t++) {
+        struct merging_kernel k = any_kernel(&random);
+        struct problem p;
+        make_for(&p, &k, t, &random);
+        struct claim c = claimed(&k.declared, &p);
+        if (c.expected.lse == -INFINITY) {
+            continue;
+        }
+        struct result r = {{0.0}, 0.0};
+        merging_emulate(&k, &p.row, &random, r.out, &r.lse);
+        judge(&k, &p, &c, &r, &tally);
+    }
+    print_message("%ld rows, %ld without a bound, used %.2f %.2f %.2f %.2f\n", tally.judged,
+                  tally.without_bound, tally.nearest[0], tally.nearest[1], tally.nearest[2],
+                  tally.nearest[3]);
+    assert_true(tally.judged > 5 * cases());
+}
+
+/* A pair is merged at once, whatever the way; other parts are not. */
+static void two_parts_have_one_bound(void **unused) {
+    struct problem p = {.o = {8.0, 4.0, 1.0}, .lse = {0.0, 1.0, 2.0}};
+    struct cp_merging_class at_once = plain(CP_MERGING_AT_ONCE);
+    (void)unused;
+    for (int way = CP_MERGING_STATES; way <= CP_MERGING_PAIRWISE; way++) {
+        struct cp_merging_class declared = plain(way);
+        use(&p, 2, 1, CP_BASE_E);
+        assert_true(claimed(&declared, &p).bound.out[0] == claimed(&at_once, &p).bound.out[0]);
+        use(&p, 3, 1, CP_BASE_E);
+        assert_true(claimed(&declared, &p).bound.out[0] > claimed(&at_once, &p).bound.out[0]);
+    }
+}
+
+/* MERGING-6: the bound of the example, by hand in units of 2^-24. */
+static void the_bound_of_the_example(void **unused) {
+    struct problem p = {.o = {8.0, 4.0}, .lse = {0.0, 1.0986122886681098}};
+    struct cp_merging_class declared = plain(CP_MERGING_PAIRWISE);
+    (void)unused;
+    use(&p, 2, 1, CP_BASE_E);
+    double bound = claimed(&declared, &p).bound.out[0] * 0x1p24;
+    assert_true(bound > 31.7 && bound < 31.9);
+    declared.out_type = CP_BF16;
+    bound = claimed(&declared, &p).bound.out[0];
+    assert_true(bound > 5.0 * 0x1p-8 && bound < 5.001 * 0x1p-8);
+}
+
+/* Each field widens the bound of the output, or that of the log-sum-exp. */
+static void every_error_counts(void **unused) {
+    struct problem p = {.o = {8.0, 4.0, 1.0}, .lse = {10.0, 11.0, 9.0}};
+    (void)unused;
+    use(&p, 3, 1, CP_BASE_E);
+    for (int way = CP_MERGING_AT_ONCE; way <= CP_MERGING_UNDIVIDED; way++) {
+        struct cp_merging_class least = plain(way);
+        struct claim narrow = claimed(&least, &p);
+        for (int field = 0; field < 10; field++) {
+            struct cp_merging_class c = least;
+            int *const types[] = {&c.weights, &c.values, &c.out_type, &c.lse_type};
+            int *const flags[] = {&c.truncates, &c.converts};
+            double *const errors[] = {&c.exp_error, &c.log_error, &c.div_error, &c.above};
+            if (field < 4) {
+                *types[field] = CP_BF16;
+            } else if (field < 6) {
+                *flags[field - 4] = 1;
+            } else {
+                *errors[field - 6] = 0x1p-10;
+            }
+            struct claim wide = claimed(&c, &p);
+            int is_wider = wide.bound.out[0] > narrow.bound.out[0];
+            if (field == 3 || field == 7) {
+                assert_true(is_wider || wide.bound.lse > narrow.bound.lse);
+            } else if (field != 8 || way != CP_MERGING_UNDIVIDED) {
+                assert_true(is_wider);
+            }
+        }
+    }
+}
+
+/* ---- Wrong merges ---- */
+
+enum mistake {
+    OTHER_BASE,    /* bits are taken for nats */
+    SWAPPED,       /* each part has the weight of another one */
+    EMPTY_COUNTS,  /* the output of a part without keys counts as the largest does */
+    COUNTED_TWICE, /* a part is there twice */
+    EVEN_MEAN,     /* weights do not matter */
+    MISTAKES
+};
+
+/* The row whose right merge is what the mistake makes of p. */
+static void mistake_in(enum mistake mistake, const struct problem *p, struct problem *wrong) {
+    int n = p->row.n_parts, d = p->row.head_dim;
+    double largest = -INFINITY;
+    *wrong = *p;
+    use(wrong, n, d, mistake == OTHER_BASE ? CP_BASE_E : p->row.base);
+    for (int j = 0; j < n; j++) {
+        largest = fmax(largest, p->lse[j]);
+    }
+    for (int j = 0; j < n; j++) {
+        if (mistake == EVEN_MEAN || (mistake == EMPTY_COUNTS && p->lse[j] == -INFINITY)) {
+            wrong->lse[j] = largest;
+        } else if (mistake == SWAPPED) {
+            wrong->lse[j] = p->lse[n - 1 - j];
+        }
+    }
+    if (mistake == COUNTED_TWICE) {
+        wrong->lse[n] = p->lse[0];
+        memcpy(wrong->o + (ptrdiff_t)n * d, p->o, (size_t)d * sizeof(double));
+        wrong->row.n_parts = n + 1;
+    }
+}
+
+static void wrong_merges_are_beyond_the_bound(void **unused) {
+    unsigned long long random = seed();
+    (void)unused;
+    for (int mistake = 0; mistake < MISTAKES; mistake++) {
+        int beyond = 0, rows = 0;
+        while (rows < 300) {
+            struct cp_merging_class declared = plain(random_below(&random, 4));
+            struct problem p, wrong;
+            struct result right = {{0.0}, 0.0}, r = right;
+            make(&p, mistake == EMPTY_COUNTS ? EMPTY_SOME : USUAL, CP_BF16, CP_BASE_2, &random);
+            declared.out_type = CP_BF16;
+            mistake_in((enum mistake)mistake, &p, &wrong);
+            int is_empty = 0;
+            for (int j = 0; j < p.row.n_parts; j++) {
+                is_empty += p.lse[j] == -INFINITY;
+            }
+            if (p.row.n_parts < 2 || p.row.n_parts == P || is_empty == p.row.n_parts ||
+                (mistake == EMPTY_COUNTS && is_empty == 0)) {
+                continue;
+            }
+            struct claim c = claimed(&declared, &p);
+            merging_oracle(&p.row, right.out, &right.lse);
+            merging_oracle(&wrong.row, r.out, &r.lse);
+            for (int i = 0; i < D; i++) {
+                right.out[i] = merging_round(CP_BF16, right.out[i]);
+            }
+            assert_true(is_within(&c, &right, p.row.head_dim));
+            r.lse = right.lse; /* outputs alone must show it */
+            beyond += !is_within(&c, &r, p.row.head_dim);
+            rows++;
+        }
+        print_message("mistake %d: %d of %d rows\n", mistake, beyond, rows);
+        assert_true(beyond >= rows / 2);
+    }
+}
+
+static void classes_out_of_range_are_refused(void **unused) {
+    struct problem p = {.o = {1.0, 2.0}, .lse = {0.5, 0.0}};
+    (void)unused;
+    use(&p, 2, 1, CP_BASE_E);
+    for (int field = 0; field < 13; field++) {
+        for (int side = 0; side < 2; side++) {
+            struct cp_merging_class c = plain(CP_MERGING_AT_ONCE);
+            int *const integers[] = {&c.way,      &c.converts, &c.weights,   &c.values, &c.partials,
+                                     &c.out_type, &c.lse_type, &c.truncates, &c.flushes};
+            double *const numbers[] = {&c.exp_error, &c.log_error, &c.div_error, &c.above};
+            if (field < 9) {
+                *integers[field] = side ? -1 : 4;
+            } else {
+                *numbers[field - 9] = side ? NAN : field == 12 ? 64.5 : 0x1.1p-6;
+            }
+            double out[1], bound[1], lse, lse_bound, scratch[10];
+            assert_int_equal(
+                cp_merging_tolerance(&c, &p.row, scratch, out, bound, &lse, &lse_bound),
+                CP_ERROR_ARGUMENT);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(emulated_kernels_stay_within_their_bounds),
+        cmocka_unit_test(two_parts_have_one_bound),
+        cmocka_unit_test(the_bound_of_the_example),
+        cmocka_unit_test(every_error_counts),
+        cmocka_unit_test(wrong_merges_are_beyond_the_bound),
+        cmocka_unit_test(classes_out_of_range_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
