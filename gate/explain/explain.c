@@ -168,10 +168,11 @@ static int explain_wrong(struct explain *x) {
     int placed = print_where(x);
     x->named = explain_padding(x);
     fputs("\n", x->file);
+    int has_empty = explain_empty_rows(x);
     if (explain_conventions(x)) {
         return 0;
     }
-    if (explain_empty_rows(x)) {
+    if (has_empty) {
         x->named |= sees_no_key(x);
         if (x->n_wrong == 0) {
             return 0;
