@@ -263,7 +263,7 @@ static struct cp_merging_extent extent_of(const struct cp_merging_row *row, cons
  * above lse_error at least. So ln n is within both together. */
 /*@
   assigns \nothing;
-  ensures not_negative: 0.0 <= \result;
+  ensures merging_6: 0.0 <= \result;
 */
 static double undivided(double l_bound, double lse_error) {
     double of_weights = fmax(up_plus(l_bound, -lse_error), 0.0);
