@@ -73,7 +73,9 @@ raced_in_a_warp() {
     status 1 --kernel "$work/lanes.cu" --on executor --cases 16 --first --save "$work/lanes" ||
         return 1
     subcommand=explain status 1 "$work/lanes/races.json" --kernel "$work/lanes.cu" --on executor &&
-        has "two accesses to one place:" && has "$2"
+        has "two accesses to one place:" || return 1
+    tr -s '\n ' ' ' <"$work/out" >"$work/one_line" # it is broken between words
+    grep -qF -- "$2" "$work/one_line" || { echo "no '$2' in:"; cat "$work/out"; return 1; }
 }
 
 ok "gate, CUDA: a race is explained" raced
