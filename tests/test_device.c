@@ -29,8 +29,8 @@ static int open_runner(struct runner **runner, const char *word, int fences, cha
     } else {
         setenv("FAKE_FENCES", "none", 1);
     }
-    return runner_new(runner, beside(program, "../chunkproof"), beside(file, "gate/fake_gpu.so"),
-                      &limits, error);
+    return runner_new(runner, own_program(program), beside(file, "gate/fake_gpu.so"), &limits,
+                      error);
 }
 
 /* Runs it on two sequences with one row each. Returns as runner_run() does. */
@@ -142,7 +142,8 @@ static void without_a_gpu_there_is_no_kernel(void **state) {
                                   "device: no device; without a GPU give the kernel's source"));
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    run_if_kernel(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_fault_shows),
         cmocka_unit_test(without_room_there_is_no_verdict),

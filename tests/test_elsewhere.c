@@ -24,8 +24,8 @@ static struct runner *runner_that(const char *misbehaves) {
     struct runner *runner;
     setenv("MISBEHAVE_ALWAYS", "1", 1);
     setenv("MISBEHAVE", misbehaves, 1);
-    if (runner_new(&runner, beside(program, "../chunkproof"), beside(file, "gate/misbehaves.so"),
-                   &limits, error) != 0) {
+    if (runner_new(&runner, own_program(program), beside(file, "gate/misbehaves.so"), &limits,
+                   error) != 0) {
         fail_msg("%s", error);
     }
     return runner;
@@ -79,7 +79,8 @@ static void bits_of_a_process_are_found(void **state) {
     assert_non_null(strstr(f.text, "otherwise in a new process: out, element 0 of row 0"));
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    run_if_kernel(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_bits_are_right),
         cmocka_unit_test(bits_of_a_process_are_found),

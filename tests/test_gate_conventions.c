@@ -172,8 +172,10 @@ static void what_is_open_is_neutral(void **state) {
         assert_int_equal(gate_arrays_new(&a, &p), 0);
         memset(a.memory[RUN_OUT], GATE_POISON_AGAIN, a.run.bytes[RUN_OUT]);
         memset(a.memory[RUN_LSE], GATE_POISON_AGAIN, a.run.bytes[RUN_LSE]);
-        double poison = cp_number_load(a.memory[RUN_OUT], CP_FP32, 0);
-        double was = cp_number_load(a.memory[RUN_OUT], p.out_type, 0);
+        unsigned char bytes[8];
+        memset(bytes, GATE_POISON_AGAIN, sizeof bytes);
+        double poison = cp_number_load(bytes, CP_FP32, 0);
+        double was = cp_number_load(bytes, p.out_type, 0);
         a.run.call.out = a.memory[RUN_OUT];
         a.run.call.lse = a.run.bytes[RUN_LSE] > 0 ? a.memory[RUN_LSE] : NULL;
         gate_conventions_blank(&p, &kernel, &a);

@@ -25,8 +25,8 @@ static struct runner *runner_that(const char *varies) {
     char program[4200], file[4200], error[RUN_TEXT] = "";
     struct runner *runner;
     setenv("VARIES", varies, 1);
-    if (runner_new(&runner, beside(program, "../chunkproof"), beside(file, "gate/varies.so"),
-                   &limits, error) != 0) {
+    if (runner_new(&runner, own_program(program), beside(file, "gate/varies.so"), &limits, error) !=
+        0) {
         fail_msg("%s", error);
     }
     return runner;
@@ -148,7 +148,8 @@ static void parts_see_what_they_saw(void **state) {
     assert_true(checked > 200);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    run_if_kernel(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_bits_are_right), cmocka_unit_test(batches_are_found),
         cmocka_unit_test(cuts_are_found),          cmocka_unit_test(each_number_counts),

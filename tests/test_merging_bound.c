@@ -206,7 +206,7 @@ static void mistake_in(enum mistake mistake, const struct problem *p, struct pro
             wrong->lse[j] = p->lse[n - 1 - j];
         }
     }
-    if (mistake == COUNTED_TWICE) {
+    if (mistake == COUNTED_TWICE && n < P) { /* rows of P parts do not count */
         wrong->lse[n] = p->lse[0];
         memcpy(wrong->o + (ptrdiff_t)n * d, p->o, (size_t)d * sizeof(double));
         wrong->row.n_parts = n + 1;

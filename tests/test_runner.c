@@ -133,8 +133,8 @@ static struct runner *new_runner(double seconds, size_t bytes) {
     const struct run_limits limits = {seconds, seconds, bytes, (size_t)64 << 20, NULL, 0};
     char program[4200], file[4200], error[RUN_TEXT] = "";
     struct runner *runner;
-    if (runner_new(&runner, beside(program, "../chunkproof"), beside(file, "gate/misbehaves.so"),
-                   &limits, error) != 0) {
+    if (runner_new(&runner, own_program(program), beside(file, "gate/misbehaves.so"), &limits,
+                   error) != 0) {
         fail_msg("%s", error);
     }
     return runner;
@@ -541,7 +541,8 @@ static int set_environment(void **state) {
     return setenv("ASAN_OPTIONS", options, 1);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    run_if_kernel(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(computes_and_describes),
         cmocka_unit_test(no_log_sum_exp_and_no_workspace),

@@ -28,7 +28,7 @@ static void expect_error_of(const char *program, const char *file, const char *t
 
 static void expect_error(const char *name, const char *text) {
     char program[4200], file[4200];
-    expect_error_of(beside(program, "../chunkproof"), beside(file, name), text);
+    expect_error_of(own_program(program), beside(file, name), text);
 }
 
 static void refuses_what_is_no_kernel(void **state) {
@@ -86,7 +86,7 @@ static void kernel_disappears(void **state) {
     (void)snprintf(name, sizeof name, "gate/gone-%d.so", (int)getpid());
     unlink(beside(gone, name));
     assert_int_equal(link(file, gone), 0);
-    int failed = runner_new(&runner, beside(program, "../chunkproof"), gone, &limits, text);
+    int failed = runner_new(&runner, own_program(program), gone, &limits, text);
     unlink(gone);
     assert_int_equal(failed, 0);
     assert_int_equal(runner_ask(runner, &call, text, &workspace, &report), -1);
@@ -223,7 +223,8 @@ static void names_a_wrong_value(void **state) {
     }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    run_if_kernel(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_what_is_no_kernel), cmocka_unit_test(survives_constructors),
         cmocka_unit_test(needs_its_program),         cmocka_unit_test(kernel_disappears),
