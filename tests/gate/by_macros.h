@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of the types that the macros of by_macros.c name, and where results are written. Not every
- * kernel needs all of them. */
+/* Numbers of the types that the macros of by_macros.c name, and where results are written. Not
+ * every kernel needs all of them. */
 #ifndef CHUNKPROOF_TESTS_GATE_BY_MACROS_H
 #define CHUNKPROOF_TESTS_GATE_BY_MACROS_H
 
