@@ -103,13 +103,16 @@ static int is_excluded(const struct cp_kernel *kernel, const struct gate_recipe 
                        struct gate_finding *finding) {
     struct cp_kernel any = *kernel;
     struct gate_problem p;
+    *finding = gate_no_finding;
+    if (kernel->conventions.never == 0) {
+        return 0;
+    }
     any.conventions.never = 0;
     if (gate_problem_new(&p, recipe, &any) != 0) {
         return gate_no_verdict("not enough memory for a case");
     }
     int has = gate_problem_has(&p) & kernel->conventions.never;
     gate_problem_free(&p);
-    *finding = gate_no_finding;
     if (has != 0) {
         (void)snprintf(finding->text, sizeof finding->text,
                        "it has what cp_kernel.conventions.never excludes: CP_NEVER_%s",

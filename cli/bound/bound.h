@@ -73,6 +73,7 @@ extern const char *const bound_family_names[];
 extern const char *const bound_score_names[];
 extern const char *const bound_accumulate_names[];
 extern const char *const bound_merges_names[];
+extern const char *const bound_scaled_names[]; /* of CP_SCALES_... */
 /* CP_FP32, CP_FP16 or CP_BF16, to nearest. */
 struct cp_format bound_format(int type);
 const char *bound_format_name(int format);

@@ -20,6 +20,7 @@
 const char *const bound_score_names[] = {"sequential", "pairwise", "tensor-core",
                                          "fp16",       "bf16",     NULL};
 const char *const bound_accumulate_names[] = {"fp32", "fp16", "tensor-core", "bf16", NULL};
+const char *const bound_scaled_names[] = {"no", "fp16", "bf16", NULL};
 const char *const bound_merges_names[] = {"chain", "balanced", "running", NULL};
 
 const char *bound_format_name(int format) {

@@ -65,7 +65,6 @@ static const struct option names[] = {
 static const char *const format_names[] = {"fp32", "fp16", "bf16", NULL};
 static const char *const partials_names[] = {"fp32", "fp16", "bf16", NULL};
 static const int formats[] = {CP_FP32, CP_FP16, CP_BF16};
-static const char *const scaled_names[] = {"no", "fp16", "bf16", NULL}; /* CP_SCALES_... */
 static const char *const divide_names[] = {"deferred", "immediate", NULL};
 
 static void print_names(FILE *file, const char *const *name) {
@@ -181,7 +180,7 @@ static int read_class(struct bound_options *o, int option, const char *name, con
         o->score = (enum bound_score)i;
         return result;
     case SCALED_QUERY:
-        return argument_name(COMMAND, name, text, scaled_names, &o->scales);
+        return argument_name(COMMAND, name, text, bound_scaled_names, &o->scales);
     case MERGES:
         result = argument_name(COMMAND, name, text, bound_merges_names, &i);
         o->merges = (enum bound_merges)i;
