@@ -6,7 +6,8 @@
     it allows, and these lists with the main theorems of the files. *)
 From Chunkproof Require Modules ModulesLayout ModulesPlace ModulesShare ModulesTree
   ModulesNumbers ModulesDocument ModulesPrompt ModulesGroups ModulesAlone ModulesExamples Runs
-  RunsTree RunsModules RunsDocument RunsReads RunsCheck RunsGrow RunsMove RunsRanges RunsExamples.
+  RunsTree RunsModules RunsDocument RunsReads RunsCheck RunsGrow RunsMove RunsRanges RunsExamples
+  Windows.
 
 Definition of_Modules := (
   @Modules.never_together,
@@ -96,7 +97,7 @@ Print Assumptions of_ModulesExamples.
 
 Definition of_Runs := (
   @Runs.valid_is_complete,
-  @Runs.seen_exactly,
+  @Runs.seen_by_position,
   @Runs.each_token_once,
   @Runs.parts_are_what_is_seen,
   @Runs.any_grouping_over_runs,
@@ -104,6 +105,7 @@ Definition of_Runs := (
   @Runs.variants_over_runs_agree,
   @Runs.two_phases_over_runs,
   @Runs.walking_the_runs,
+  @Runs.seen_exactly,
   @Runs.behind_a_run_is_padding).
 Print Assumptions of_Runs.
 
@@ -184,3 +186,17 @@ Definition of_RunsDocument := (
   @RunsDocument.runs_of_a_document_are_exact,
   @RunsDocument.guide_lies_in_runs).
 Print Assumptions of_RunsDocument.
+
+Definition of_Windows := (
+  @Windows.window_slots_exactly,
+  @Windows.no_slot_twice,
+  @Windows.sees_none,
+  @Windows.no_window_is_causal,
+  @Windows.seen_is_the_window,
+  @Windows.two_phases_over_windows,
+  @Windows.two_phases_over_windows_of_a_tree,
+  @Windows.left_out_is_valid,
+  @Windows.left_out_changes_nothing,
+  @Windows.of_the_chapter,
+  @Windows.of_one_run).
+Print Assumptions of_Windows.

@@ -101,14 +101,18 @@ Qed.
 Definition stored_key (x : inputs) (r a : nat) (R : run) (i : nat) : key :=
   slot_key x r a (in_chunk R) i.
 
+(** Which slots of a run query row r sees when rows stand at these positions: the first ones
+    (PREFILL-4). Windows.v has others. *)
+Definition causal (stands_at : nat -> Z) (r : nat) (R : run) : list nat :=
+  seq 0 (sees (stands_at r) (first R) (held R)).
+
 Section Phases.
-Variables (q : run_plan) (x : inputs).  (* of the inputs: which rows a sequence has *)
-Variable stands_at : nat -> Z.          (* the position of a query row *)
+Variables (q : run_plan) (x : inputs).    (* of the inputs: which rows a sequence has *)
+Variable slots : nat -> run -> list nat.  (* those of a run that a query row sees *)
 Variable key_of : nat -> nat -> run -> nat -> key.
 
-(** The keys of a run that a row sees (PREFILL-4). *)
-Definition run_keys (r a : nat) (R : run) : list key :=
-  map (key_of r a R) (seq 0 (sees (stands_at r) (first R) (held R))).
+(** The keys of a run that a row sees. *)
+Definition run_keys (r a : nat) (R : run) : list key := map (key_of r a R) (slots r R).
 
 (** Those of all runs of s. *)
 Definition seen (s r a : nat) : list key := flat_map (run_keys r a) (runs q s).
@@ -119,26 +123,16 @@ Definition tokens (s : nat) : list (run * nat) :=
 
 Definition token_position (y : run * nat) : nat := first (fst y) + snd y.
 
-Lemma seen_slots pos f t :
-  filter (fun i => (Z.of_nat (f + i) <=? pos)%Z) (seq 0 t) = seq 0 (sees pos f t).
-Proof.
-  induction t as [|t IH]; [unfold sees; replace (Z.to_nat _) with 0 by lia; reflexivity|].
-  rewrite seq_S, filter_app, IH; simpl.
-  destruct (Z.leb_spec (Z.of_nat (f + t)) pos) as [le|gt].
-  - replace (sees pos f (S t)) with (S (sees pos f t)) by (unfold sees; lia).
-    rewrite seq_S; do 2 f_equal; unfold sees; lia.
-  - replace (sees pos f (S t)) with (sees pos f t) by (unfold sees; lia); apply app_nil_r.
-Qed.
-
-(** RUNS-4: a row sees the tokens of its sequence that stand at its position or before, and no
-    others. *)
-Theorem seen_exactly s r a :
+(** A row that sees the slots at the positions with some property sees the tokens of its sequence
+    at these positions, and no others. *)
+Theorem seen_by_position s r a (visible : nat -> bool) :
+  (forall R, slots r R = filter (fun i => visible (first R + i)) (seq 0 (held R))) ->
   seen s r a = map (fun y => key_of r a (fst y) (snd y))
-                   (filter (fun y => (Z.of_nat (token_position y) <=? stands_at r)%Z) (tokens s)).
+                   (filter (fun y => visible (token_position y)) (tokens s)).
 Proof using.
-  unfold seen, tokens; induction (runs q s) as [|R l IH]; simpl; [reflexivity|].
+  intros those; unfold seen, tokens; induction (runs q s) as [|R l IH]; simpl; [reflexivity|].
   rewrite IH, filter_app, map_app; f_equal; rewrite filter_map, map_map; unfold run_keys.
-  rewrite <- seen_slots; reflexivity.
+  rewrite those; reflexivity.
 Qed.
 
 Lemma positions_of_tokens s : map token_position (tokens s) = flat_map positions (runs q s).
@@ -292,7 +286,7 @@ Lemma rows_with_number l s t :
   filter (fun '(s', t') => row_number x s t =? row_number x s' t') (rows_of l) =
   if has s l then [(s, t)] else [].
 Proof using.
-  clear stands_at key_of; intros O once lt.
+  clear slots key_of; intros O once lt.
   induction once as [|s' l new once IH]; [reflexivity|]; simpl.
   rewrite filter_app, IH, filter_map; destruct (Nat.eqb_spec s s') as [<-|other]; simpl.
   - replace (has s l) with false
@@ -312,7 +306,7 @@ Lemma steps_of_one_row order s t :
   filter (fun '(_, (s', t')) => row_number x s t =? row_number x s' t') (steps order) =
   map (fun D => (D, (s, t))) (serving q s order).
 Proof using.
-  clear stands_at key_of; intros O once lt; unfold steps, serving.
+  clear slots key_of; intros O once lt; unfold steps, serving.
   induction order as [|D order IH]; [reflexivity|]; simpl.
   rewrite filter_app, IH, filter_map by (intros; apply once; right; assumption).
   rewrite rows_with_number by (auto; apply once; left; reflexivity).
@@ -374,17 +368,40 @@ Proof using.
 Qed.
 End Phases.
 
+Lemma seen_slots pos f t :
+  filter (fun i => (Z.of_nat (f + i) <=? pos)%Z) (seq 0 t) = seq 0 (sees pos f t).
+Proof.
+  induction t as [|t IH]; [unfold sees; replace (Z.to_nat _) with 0 by lia; reflexivity|].
+  rewrite seq_S, filter_app, IH; simpl.
+  destruct (Z.leb_spec (Z.of_nat (f + t)) pos) as [le|gt].
+  - replace (sees pos f (S t)) with (S (sees pos f t)) by (unfold sees; lia).
+    rewrite seq_S; do 2 f_equal; unfold sees; lia.
+  - replace (sees pos f (S t)) with (sees pos f t) by (unfold sees; lia); apply app_nil_r.
+Qed.
+
+(** RUNS-4: a row sees the tokens of its sequence that stand at its position or before, and no
+    others. *)
+Theorem seen_exactly q stands_at key_of s r a :
+  seen q (causal stands_at) key_of s r a =
+  map (fun y => key_of r a (fst y) (snd y))
+      (filter (fun y => (Z.of_nat (token_position y) <=? stands_at r)%Z) (tokens q s)).
+Proof.
+  apply (seen_by_position q (causal stands_at) key_of s r a
+           (fun t => (Z.of_nat t <=? stands_at r)%Z)).
+  intros R; symmetry; apply seen_slots.
+Qed.
+
 (** RUNS-4: slots behind the tokens of a run are never read, also in the middle of a sequence. *)
 Theorem behind_a_run_is_padding q x stands_at key_of key_of' v s t a :
   complete q -> s < n_prompts q -> rows_ordered x -> t < n_rows x s ->
   (forall R i, In R (runs q s) -> i < held R ->
      key_of (row_number x s t) a R i = key_of' (row_number x s t) a R i) ->
-  finish (row_result q x stands_at key_of v s t a) =
-  finish (row_result q x stands_at key_of' v s t a).
+  finish (row_result q x (causal stands_at) key_of v s t a) =
+  finish (row_result q x (causal stands_at) key_of' v s t a).
 Proof.
   intros C inb O lt same.
-  destruct (two_phases_over_runs q x stands_at key_of v s t a C O inb lt) as [-> _].
-  destruct (two_phases_over_runs q x stands_at key_of' v s t a C O inb lt) as [-> _].
+  destruct (two_phases_over_runs q x (causal stands_at) key_of v s t a C O inb lt) as [-> _].
+  destruct (two_phases_over_runs q x (causal stands_at) key_of' v s t a C O inb lt) as [-> _].
   f_equal; unfold seen; rewrite !flat_map_concat_map; f_equal; apply map_ext_in; intros R inR.
   apply map_ext_in; intros i ini; apply in_seq in ini; apply same; [exact inR|].
   unfold sees in ini; lia.

@@ -134,17 +134,18 @@ Qed.
 
 Example means v :
   map (fun s =>
-         finish (row_result with_lists numbers last_token (stored_key numbers) v s 0 0) 0%nat)
+         finish (row_result with_lists numbers (causal last_token) (stored_key numbers) v s 0 0)
+                0%nat)
       [0; 1; 2]%nat = [66 / 12; 48 / 9; 40 / 5].
 Proof.
   assert (complete with_lists) as C by (apply valid_is_complete, run_check_decides; reflexivity).
   assert (rows_ordered numbers) as O by (intros s; simpl; lia).
   assert (forall s, (s < 3)%nat ->
-    finish (row_result with_lists numbers last_token (stored_key numbers) v s 0 0) 0%nat =
-    attention (seen with_lists last_token (stored_key numbers) s (s + 0) 0) 0%nat) as E.
+    finish (row_result with_lists numbers (causal last_token) (stored_key numbers) v s 0 0) 0%nat =
+    attention (seen with_lists (causal last_token) (stored_key numbers) s (s + 0) 0) 0%nat) as E.
   { intros s lt; refine (f_equal (fun f : vector => f 0%nat)
-      (proj1 (two_phases_over_runs with_lists numbers last_token (stored_key numbers) v s 0 0
-        C O lt _))); unfold n_rows; simpl; lia. }
+      (proj1 (two_phases_over_runs with_lists numbers (causal last_token) (stored_key numbers) v
+        s 0 0 C O lt _))); unfold n_rows; simpl; lia. }
   simpl map; rewrite !E by lia; repeat f_equal.
   - rewrite (mean_of _ 66); [simpl; lra | discriminate | | unfold seen; simpl; lra].
     repeat constructor; simpl; unfold score_of; simpl; unfold zeros; ring.

@@ -88,11 +88,11 @@ Qed.
 (** RUNS-8: a row at the new token sees this token and what it saw before, *)
 Theorem growing_adds_one_key q x stands_at s front R r a :
   runs q s = front ++ [R] -> (Z.of_nat (next R) <= stands_at r)%Z ->
-  seen (with_runs q s (front ++ [longer R])) stands_at (stored_key x) s r a =
-  seen q stands_at (stored_key x) s r a ++ [stored_key x r a R (held R)].
+  seen (with_runs q s (front ++ [longer R])) (causal stands_at) (stored_key x) s r a =
+  seen q (causal stands_at) (stored_key x) s r a ++ [stored_key x r a R (held R)].
 Proof.
   intros E after; unfold seen; simpl; rewrite Nat.eqb_refl, E, !flat_map_app; simpl.
-  rewrite !app_nil_r, <- app_assoc; f_equal; unfold run_keys; simpl.
+  rewrite !app_nil_r, <- app_assoc; f_equal; unfold run_keys, causal; simpl.
   replace (sees (stands_at r) (first R) (held R + 1)) with (held R + 1)
     by (unfold sees, next in *; lia).
   replace (sees (stands_at r) (first R) (held R)) with (held R) by (unfold sees, next in *; lia).
@@ -101,12 +101,12 @@ Qed.
 
 (** also when it is a run of its own; *)
 Theorem a_new_run_adds_one_key q x stands_at s C p r a :
-  seen (with_runs q s (runs q s ++ [Run C 1 p])) stands_at (stored_key x) s r a =
-  seen q stands_at (stored_key x) s r a ++
+  seen (with_runs q s (runs q s ++ [Run C 1 p])) (causal stands_at) (stored_key x) s r a =
+  seen q (causal stands_at) (stored_key x) s r a ++
   if (Z.of_nat p <=? stands_at r)%Z then [slot_key x r a C 0] else [].
 Proof.
   unfold seen; simpl; rewrite Nat.eqb_refl, flat_map_app; simpl; rewrite app_nil_r; f_equal.
-  unfold run_keys; simpl; destruct (Z.leb_spec (Z.of_nat p) (stands_at r)) as [le|gt].
+  unfold run_keys, causal; simpl; destruct (Z.leb_spec (Z.of_nat p) (stands_at r)) as [le|gt].
   - replace (sees (stands_at r) p 1) with 1 by (unfold sees; lia); reflexivity.
   - replace (sees (stands_at r) p 1) with 0 by (unfold sees; lia); reflexivity.
 Qed.
@@ -114,16 +114,17 @@ Qed.
 (** a row before it sees what it saw, *)
 Theorem earlier_rows_see_the_same q x stands_at s front R r a :
   runs q s = front ++ [R] -> (stands_at r < Z.of_nat (next R))%Z ->
-  seen (with_runs q s (front ++ [longer R])) stands_at (stored_key x) s r a =
-  seen q stands_at (stored_key x) s r a.
+  seen (with_runs q s (front ++ [longer R])) (causal stands_at) (stored_key x) s r a =
+  seen q (causal stands_at) (stored_key x) s r a.
 Proof.
   intros E before; unfold seen; simpl; rewrite Nat.eqb_refl, E, !flat_map_app; simpl.
-  rewrite !app_nil_r; f_equal; unfold run_keys; simpl; do 2 f_equal; unfold sees, next in *; lia.
+  rewrite !app_nil_r; f_equal; unfold run_keys, causal; simpl; do 2 f_equal.
+  unfold sees, next in *; lia.
 Qed.
 
 (** and nothing changes for another sequence. *)
-Theorem others_see_the_same q stands_at key_of s l s' r a :
-  s' <> s -> seen (with_runs q s l) stands_at key_of s' r a = seen q stands_at key_of s' r a.
+Theorem others_see_the_same q slots key_of s l s' r a :
+  s' <> s -> seen (with_runs q s l) slots key_of s' r a = seen q slots key_of s' r a.
 Proof.
   intros other; unfold seen; simpl; apply Nat.eqb_neq in other; rewrite other; reflexivity.
 Qed.

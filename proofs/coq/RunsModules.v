@@ -23,12 +23,12 @@ Definition slots_read (q : run_plan) stands_at order (s r : nat) : list (run * n
 
 (** They are the parts of RUNS-5. *)
 Theorem parts_are_the_slots_read q stands_at key_of order s r a :
-  concat (parts q stands_at key_of order s r a) =
+  concat (parts q (causal stands_at) key_of order s r a) =
   map (fun y => key_of r a (fst y) (snd y)) (slots_read q stands_at order s r).
 Proof.
   unfold parts, slots_read; induction (map run_of (serving q s order) ++ own q s) as [|R l IH];
     [reflexivity|]; simpl; rewrite IH, map_app; f_equal.
-  unfold run_keys, run_slots; rewrite map_map; reflexivity.
+  unfold run_keys, causal, run_slots; rewrite map_map; reflexivity.
 Qed.
 
 Lemma slots_read_exactly q stands_at order s r :

@@ -49,13 +49,13 @@ Qed.
     have one chunk at two positions, by two descriptors. *)
 Theorem two_phases_with_turned_queries q v s t a :
   complete q -> rows_ordered x -> (s < n_prompts q)%nat -> (t < n_rows x s)%nat ->
-  let all := seen q stands_at moved_key s (row_number x s t) a in
-  let state := row_result q x stands_at turned_key v s t a in
+  let all := seen q (causal stands_at) moved_key s (row_number x s t) a in
+  let state := row_result q x (causal stands_at) turned_key v s t a in
   finish state = attention all /\ lse_of state = lse all.
 Proof using h_positive whole_pairs.
   intros C O inb lt all state; unfold state, all; clear state all.
-  replace (seen q stands_at moved_key s (row_number x s t) a)
-    with (seen q stands_at turned_key s (row_number x s t) a).
+  replace (seen q (causal stands_at) moved_key s (row_number x s t) a)
+    with (seen q (causal stands_at) turned_key s (row_number x s t) a).
   - apply two_phases_over_runs; assumption.
   - unfold seen; rewrite !flat_map_concat_map; f_equal; apply map_ext; intros R.
     unfold run_keys; apply map_ext; intros i; apply turning_the_query.

@@ -143,18 +143,18 @@ Definition at_the_end (p : plan) (x : TwoPhase.inputs) (stands_at : nat -> Z) : 
 Lemma parts_agree p x stands_at order s t a :
   PLAN_1 p -> at_the_end p x stands_at -> (forall D, In D order -> In D (shared p)) ->
   s < n_sequences p -> t < TwoPhase.n_rows x s -> Plan.complete p ->
-  parts (as_runs p) stands_at (stored_key x) order s (TwoPhase.row_number x s t) a =
+  parts (as_runs p) (causal stands_at) (stored_key x) order s (TwoPhase.row_number x s t) a =
   TwoPhase.parts p x order s t a.
 Proof.
   intros P1 at_ part inb lt C; unfold parts, TwoPhase.parts.
   rewrite serving_is_serving, map_app, map_map by assumption; f_equal.
-  - apply map_ext; intros D; unfold run_keys, TwoPhase.shared_keys; rewrite at_ by assumption.
-    reflexivity.
+  - apply map_ext; intros D; unfold run_keys, causal, TwoPhase.shared_keys.
+    rewrite at_ by assumption; reflexivity.
   - unfold own; simpl; pose proof (Permutation_length (serving_depths p s C inb)) as count.
     rewrite map_length, seq_length in count.
     rewrite skipn_app, skipn_all2 by (rewrite map_length; lia).
     rewrite map_length, count, Nat.sub_diag; simpl; rewrite map_map; apply map_ext; intros k.
-    unfold run_keys, TwoPhase.row_keys; rewrite at_ by assumption; reflexivity.
+    unfold run_keys, causal, TwoPhase.row_keys; rewrite at_ by assumption; reflexivity.
 Qed.
 
 (** RUNS-6: the two phases of TPP-1 and TPP-2 over a plan, and those over its runs, reach the same
@@ -162,7 +162,8 @@ Qed.
 Theorem phases_agree p x stands_at order s t a :
   Plan.complete p -> TwoPhase.rows_ordered x -> at_the_end p x stands_at ->
   Permutation order (shared p) -> s < n_sequences p -> t < TwoPhase.n_rows x s ->
-  buffered (as_runs p) x stands_at (stored_key x) order s t a = TwoPhase.buffered p x order s t a.
+  buffered (as_runs p) x (causal stands_at) (stored_key x) order s t a =
+  TwoPhase.buffered p x order s t a.
 Proof.
   intros C O at_ P inb lt; rewrite buffered_parts, TwoPhase.buffered_parts by assumption.
   rewrite parts_agree; auto; [apply C|].
@@ -172,17 +173,18 @@ Qed.
 Theorem outputs_agree p x stands_at v s t a :
   Plan.valid p -> TwoPhase.rows_ordered x -> at_the_end p x stands_at ->
   s < n_sequences p -> t < TwoPhase.n_rows x s ->
-  let state := row_result (as_runs p) x stands_at (stored_key x) v s t a in
+  let state := row_result (as_runs p) x (causal stands_at) (stored_key x) v s t a in
   finish state = TwoPhase.output p x v s t a /\ lse_of state = TwoPhase.output_lse p x v s t a.
 Proof.
   intros Vp O at_ inb lt; pose proof (plan_is_plan_of_runs p Vp) as (_ & R2 & _).
   unfold TwoPhase.output, TwoPhase.output_lse.
-  replace (row_result (as_runs p) x stands_at (stored_key x) v s t a)
+  replace (row_result (as_runs p) x (causal stands_at) (stored_key x) v s t a)
     with (TwoPhase.row_result p x v s t a); [split; reflexivity|].
   destruct v; simpl.
   - symmetry; apply phases_agree; auto; apply Vp.
   - rewrite (TwoPhase.variants_agree p x (shared p)) by auto.
-    rewrite (variants_over_runs_agree (as_runs p) x stands_at (stored_key x) (shared p)) by auto.
+    rewrite (variants_over_runs_agree (as_runs p) x (causal stands_at) (stored_key x) (shared p))
+      by auto.
     symmetry; apply phases_agree; auto; apply Vp.
 Qed.
 
@@ -239,13 +241,13 @@ Qed.
 Theorem runs_of_a_tree_are_seen p x stands_at s t a :
   Plan.valid p -> TwoPhase.rows_ordered x -> at_the_end p x stands_at ->
   s < n_sequences p -> t < TwoPhase.n_rows x s ->
-  let all := seen (as_runs p) stands_at (stored_key x) s (TwoPhase.row_number x s t) a in
+  let all := seen (as_runs p) (causal stands_at) (stored_key x) s (TwoPhase.row_number x s t) a in
   attention all = attention (TwoPhase.seen p x s t a) /\ lse all = lse (TwoPhase.seen p x s t a).
 Proof.
   intros Vp O at_ inb lt all; unfold all; clear all.
   pose proof (valid_is_complete _ (plan_is_plan_of_runs p Vp)) as C.
-  destruct (two_phases_over_runs (as_runs p) x stands_at (stored_key x) TwoPhase.Buffered s t a
-    C O inb lt) as [<- <-].
+  destruct (two_phases_over_runs (as_runs p) x (causal stands_at) (stored_key x) TwoPhase.Buffered
+    s t a C O inb lt) as [<- <-].
   destruct (outputs_agree p x stands_at TwoPhase.Buffered s t a Vp O at_ inb lt) as [-> ->].
   apply TwoPhase.two_phases_are_attention; assumption.
 Qed.
