@@ -249,6 +249,18 @@ static int check_with(const struct gate_options *o, struct gate_files *files,
     return gate_files_write(files, &report) != 0 ? EXIT_BAD_USE : status_of(result);
 }
 
+/* 0 after saying why not: the kernel takes no windows. */
+static int takes_shape(const struct gate_options *o, const struct cp_kernel *kernel) {
+    int takes = o->shape.window == 0 || (kernel->masks & CP_MASKS_WINDOW) != 0;
+    if (!takes) {
+        fprintf(stderr,
+                "chunkproof gate: --shape window=%d: the kernel takes no window; if it does, it "
+                "declares .masks = CP_MASKS_WINDOW\n",
+                o->shape.window);
+    }
+    return takes;
+}
+
 static int check(const struct gate_options *o) {
     struct gate_files files;
     struct gate_object object;
@@ -267,7 +279,12 @@ static int check(const struct gate_options *o) {
         free(result);
         return interrupted ? EXIT_INTERRUPTED : EXIT_BAD_USE;
     }
-    int status = check_with(o, &files, &object, runner, result);
+    int status = EXIT_BAD_USE;
+    if (takes_shape(o, runner_kernel(runner))) {
+        status = check_with(o, &files, &object, runner, result);
+    } else {
+        gate_files_remove(&files);
+    }
     gate_result_free(result);
     free(result);
     runner_free(runner);

@@ -9,6 +9,7 @@
 #include "cli/base/clean.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/text.h"
+#include "gate/case/masks.h"
 #include "gate/explain/explain.h"
 #include "gate/gate.h"
 #include "gate/search/case_file.h"
@@ -104,6 +105,15 @@ static int is_excluded(const struct cp_kernel *kernel, const struct gate_recipe 
     struct cp_kernel any = *kernel;
     struct gate_problem p;
     *finding = gate_no_finding;
+    int masks = gate_recipe_masks(recipe) & ~kernel->masks;
+    if (masks != 0) {
+        (void)snprintf(finding->text, sizeof finding->text,
+                       "it has what cp_kernel.masks does not take: CP_MASKS_%s",
+                       (masks & CP_MASKS_WINDOW) != 0  ? "WINDOW"
+                       : (masks & CP_MASKS_AHEAD) != 0 ? "AHEAD"
+                                                       : "KEPT");
+        return 1;
+    }
     if (kernel->conventions.never == 0) {
         return 0;
     }

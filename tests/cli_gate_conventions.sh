@@ -56,7 +56,8 @@ import json
 import sys
 conventions = json.load(open(sys.argv[1]))["kernel"]["conventions"]
 assert conventions == {"lse_base": "2", "empty_out": "nan", "empty_lse": "value",
-                       "empty_value": -50000.0, "never": [], "invariant": "cuts"}, conventions
+                       "empty_value": -50000.0, "never": [], "invariant": "cuts",
+                       "window": "of-keys"}, conventions
 END
 }
 
@@ -81,6 +82,65 @@ excluded() {
     local found=0
     "$chunkproof" replay "$work"/kept/*.json --kernel "$work/never.c" >"$work/out" 2>&1 || found=$?
     [ $found = 2 ] && has "it has what cp_kernel.conventions.never excludes: CP_NEVER_"
+}
+
+# right_windows KERNEL LINE: as right(), of its masks.
+right_windows() {
+    status 0 --kernel "$kernels/gate/$1.so" --cases 400 && has "right: 0 of 400 cases wrong" &&
+        has "masks      $2"
+}
+
+# explained KERNEL SED WORDS: of a changed kernel `explain` says so.
+explained() {
+    changed "$1" "$2" && status 1 --kernel "$work/changed.c" --cases 100 --save "$work/windows" ||
+        return 1
+    "$chunkproof" explain "$work"/windows/*.json --kernel "$work/changed.c" >"$work/out" 2>&1
+    rm -r "$work/windows"
+    has "$3"
+}
+
+window_named() {
+    explained window_phases 's/= CP_WINDOW_BEFORE/= CP_WINDOW_OF_KEYS/' \
+        "right if it declared .window = CP_WINDOW_BEFORE in cp_kernel.conventions (CONV-6)"
+}
+
+window_longer() {
+    explained window_paged 's/p + 1 - call->window/p - call->window/' \
+        "as if the window had one key more; what its number counts is declared (CONV-6)"
+}
+
+json_windows() {
+    status 0 --kernel "$kernels/gate/window_phases.so" --cases 48 --json "$work/json" &&
+        python3 - "$work/json" <<'END'
+import json
+import sys
+kernel = json.load(open(sys.argv[1]))["kernel"]
+assert kernel["masks"] == ["window"], kernel
+assert kernel["conventions"]["window"] == "before", kernel
+END
+}
+
+# One window alone: the kernel refuses all others.
+one_window() {
+    changed window_phases 's/^static size_t workspace(/static const char *refuses(const struct \
+cp_kernel_call *call) { return call->window == 7 ? NULL : "another window"; }\n&/;
+        s/\.attend = attend,/& .refuses = refuses,/' &&
+        status 0 --kernel "$work/changed.c" --cases 100 --shape window=8 &&
+        has "right: 0 of 100 cases wrong"
+}
+
+# A kernel without windows is asked for none, by a shape or by a case.
+no_window() {
+    status 2 --kernel "$kernels/gate/reference.so" --shape window=8 &&
+        grep -q "=8: the kernel takes no window; if it does, it declares .masks" "$work/err" ||
+        return 1
+    changed window_paged 's/p + 1 - call->window/p - call->window/' &&
+        status 1 --kernel "$work/changed.c" --cases 60 --save "$work/windows" || return 1
+    local found=0
+    "$chunkproof" replay "$work"/windows/*.json --kernel "$kernels/gate/reference.so" \
+        >"$work/out" 2>&1 || found=$?
+    rm -r "$work/windows"
+    [ $found = 2 ] && has "it has what cp_kernel.masks does not take: CP_MASKS_WINDOW"
 }
 
 # No call with a sequence alone: nothing was tried, and that is said.
@@ -112,6 +172,14 @@ ok "bits that depend on the batch" bits_of_batches
 ok "cuts that are not declared" cuts_not_declared
 ok "a case of another kernel" excluded
 ok "bits that are never asked for" not_tried
+ok "windows" right_windows window_paged "causal, window, ahead, kept (WINDOW-1)"
+ok "windows of keys before" right window_phases "a row that sees no key gives zeros, and a \
+log-sum-exp of -infinity; a window counts the keys before the row's own position"
+ok "the other window is named" window_named
+ok "a window that is a key longer" window_longer
+ok "windows as JSON" json_windows
+ok "a window of one size" one_window
+ok "no window where none is taken" no_window
 ok "the report as JSON" json
 ok "the report as JSON, of an infinity" json_infinity
 exit $failed

@@ -223,7 +223,7 @@ static void other_conventions_are_named(void **state) {
     says(0, 1, INFINITY, -INFINITY, 0.0, &kernel,
          ".empty_lse = CP_EMPTY_VALUE, .empty_value = inf");
     kernel.conventions =
-        (struct cp_kernel_conventions){CP_LSE_BITS, CP_EMPTY_NAN, CP_EMPTY_VALUE, -5e4, 0, 0};
+        (struct cp_kernel_conventions){CP_LSE_BITS, CP_EMPTY_NAN, CP_EMPTY_VALUE, -5e4, 0, 0, 0};
     says(2, 1, GATE_LN_2, 1.0, 1e-6, &kernel, ".lse_base = CP_LSE_NATURAL");
     says(0, 0, 0.0, NAN, 0.0, &kernel, ".empty_out = CP_EMPTY_NEUTRAL");
     says(0, 1, -INFINITY, -5e4, 0.0, &kernel, ".empty_lse = CP_EMPTY_NEUTRAL");

@@ -44,9 +44,9 @@ static void refuses_what_is_no_kernel(void **state) {
                  "compiled with another chunkproof/kernel.h: cp_kernel.abi is");
     expect_error("gate/wrong_abi.so", "; recompile it, with .abi = CP_KERNEL_ABI");
     expect_error("gate/old_version.so",
-                 "it was compiled with version 5 of chunkproof/kernel.h, and "
-                 "this program takes version 6; recompile it; new are "
-                 "`conventions` and `arithmetic.scales`");
+                 "it was compiled with version 6 of chunkproof/kernel.h, and "
+                 "this program takes version 7; recompile it; new are "
+                 "`masks` and `conventions.window`");
     expect_error("gate/no_name.so", "cp_kernel.name is NULL; give it a name");
     expect_error("gate/no_attend.so", "cp_kernel.attend is NULL; it must be the function");
 }
@@ -144,6 +144,11 @@ static void names_the_wrong_field(void **state) {
         {&kernel.conventions.empty_lse, 4, 2, "conventions.empty_lse is 4; it may be CP_EMPTY_N"},
         {&kernel.conventions.never, 16, 15, "conventions.never is 16; it may be a sum of CP_NEVER"},
         {&kernel.conventions.never, -1, 0, "conventions.never is -1; it may be a sum of CP_NEVER"},
+        {&kernel.conventions.window, 2, 1, "conventions.window is 2; it may be CP_WINDOW_OF_KEYS"},
+        {&kernel.masks, CP_MASKS_KEPT, 7, "masks is 4; it may be a sum of CP_MASKS_WINDOW (1)"},
+        {&kernel.masks, CP_MASKS_KEPT | CP_MASKS_AHEAD, 5, "masks is 6; it may be a sum of"},
+        {&kernel.masks, 8, 3, "masks is 8; it may be a sum of CP_MASKS_WINDOW (1)"},
+        {&kernel.masks, -1, 0, "masks is -1; it may be a sum of CP_MASKS_WINDOW (1)"},
         {&kernel.conventions.invariant, 3, 2, "conventions.invariant is 3; it may be CP_INVARIANT"},
         {&kernel.arithmetic.step, -1, 64, "arithmetic.step is -1; it may be 0 (a chunk), 1 (key"},
     };

@@ -53,23 +53,56 @@ int gate_chunk_number(const struct gate_problem *p, int chunk) {
     return p->number != NULL ? p->number[chunk] : chunk;
 }
 
-/* RUNS-4, for the run at a place of the table. */
-static int visible_in(const struct gate_problem *p, int at, int position) {
-    int seen = position + 1 - p->table_position[at], n = p->table_tokens[at];
+/* How many keys of the run at a place of the table stand at positions up to `last`. */
+static int up_to_in(const struct gate_problem *p, int at, int last) {
+    int seen = last + 1 - p->table_position[at], n = p->table_tokens[at];
     return seen < 0 ? 0 : seen < n ? seen : n;
 }
 
-int gate_visible(const struct gate_problem *p, int row) {
-    int s = gate_sequence_of(p, row), visible = 0;
+/* Of a whole sequence. */
+static int up_to(const struct gate_problem *p, int s, int last) {
+    int n = 0;
     if (p->plan == CP_PLANS_TREES) {
-        return p->position[row] < 0 ? 0 : p->position[row] + 1;
+        return last < 0 ? 0 : last < p->n_tokens[s] ? last + 1 : p->n_tokens[s];
     }
-    for (int k = 0, n = gate_runs(p, s); k < n; k++) {
-        visible += visible_in(p, s * p->table_width + k, p->position[row]);
+    for (int k = 0, runs = gate_runs(p, s); k < runs; k++) {
+        n += up_to_in(p, s * p->table_width + k, last);
     }
-    return visible;
+    return n;
+}
+
+static int smaller(int a, int b) {
+    return a < b ? a : b;
+}
+
+struct gate_seen gate_seen(const struct gate_problem *p, int row) {
+    const struct gate_mask *m = &p->mask;
+    int s = gate_sequence_of(p, row), position = p->position[row];
+    struct gate_seen seen = {0, 0, up_to(p, s, position + m->ahead)};
+    if (m->window > 0) {
+        seen.shown = up_to(p, s, position - m->window);
+        seen.hidden = smaller(up_to(p, s, m->kept - 1), seen.shown);
+    }
+    return seen;
+}
+
+int gate_visible(const struct gate_problem *p, int row) {
+    struct gate_seen seen = gate_seen(p, row);
+    return seen.end - (seen.shown - seen.hidden);
+}
+
+struct gate_seen gate_seen_in(const struct gate_problem *p, int row, int k) {
+    const struct gate_mask *m = &p->mask;
+    int at = gate_sequence_of(p, row) * p->table_width + k, position = p->position[row];
+    struct gate_seen seen = {0, 0, up_to_in(p, at, position + m->ahead)};
+    if (m->window > 0) {
+        seen.shown = up_to_in(p, at, position - m->window);
+        seen.hidden = smaller(up_to_in(p, at, m->kept - 1), seen.shown);
+    }
+    return seen;
 }
 
 int gate_visible_in(const struct gate_problem *p, int row, int k) {
-    return visible_in(p, gate_sequence_of(p, row) * p->table_width + k, p->position[row]);
+    struct gate_seen seen = gate_seen_in(p, row, k);
+    return seen.end - (seen.shown - seen.hidden);
 }

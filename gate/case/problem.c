@@ -273,6 +273,17 @@ static int allocate_numbers(struct gate_problem *p) {
     return p->q != NULL && p->k != NULL && p->v != NULL ? 0 : -1;
 }
 
+/* WINDOW-1, as far as the kernel takes it. */
+static struct gate_mask mask_of(const struct gate_recipe *r, const struct cp_kernel *kernel) {
+    int window = (kernel->masks & CP_MASKS_WINDOW) != 0 ? r->window : 0;
+    return (struct gate_mask){
+        .window = window,
+        .ahead = (kernel->masks & CP_MASKS_AHEAD) != 0 ? r->ahead : 0,
+        .kept = window > 0 && (kernel->masks & CP_MASKS_KEPT) != 0 ? r->kept : 0,
+        .counts = kernel->conventions.window,
+    };
+}
+
 /* All that follows without a plan. */
 static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
                      const struct cp_kernel *kernel, unsigned long long seed) {
@@ -291,6 +302,7 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
     p->plan = recipe->n_modules == 0            ? CP_PLANS_TREES
               : kernel->plans == CP_PLANS_TREES ? CP_PLANS_LISTS
                                                 : kernel->plans;
+    p->mask = mask_of(recipe, kernel);
     p->scales = kernel->arithmetic.scales;
     p->rotation.keys = kernel->keys;
     p->rotation.pairs = kernel->pairs;
@@ -314,6 +326,10 @@ static int make_problem(struct gate_problem *p, const struct gate_recipe *recipe
                         const struct cp_kernel *kernel, unsigned long long seed) {
     describe(p, recipe, kernel, seed);
     int result = recipe->n_modules > 0 ? gate_modules_plan(p) : make_plan(p);
+    if (result == 0 && (p->recipe.never & CP_NEVER_EMPTY_ROWS) != 0 &&
+        (gate_problem_has(p) & CP_NEVER_EMPTY_ROWS) != 0) {
+        p->mask.window = p->mask.kept = 0; /* where no token stands, a window may hide all */
+    }
     if (result != 0 || spread_over_pool(p) != 0 || gate_rotation_new(p) != 0 ||
         allocate_numbers(p) != 0) {
         gate_problem_free(p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A problem: the plan that a recipe makes, of a tree or of prompts with modules; the numbers of Q,
  * K and V, and where each key lies. The keys of a sequence are counted by rising position, so that
- * a row sees the first of them. */
+ * a row sees the first of them, without a window. */
 #ifndef CHUNKPROOF_GATE_CASE_PROBLEM_H
 #define CHUNKPROOF_GATE_CASE_PROBLEM_H
 
@@ -20,6 +20,12 @@ struct gate_rotation {
     float *table; /* [n_angles][dim], as a kernel gets it */
 };
 
+/* Which keys a row sees beside those up to its position: the numbers of WINDOW-1. */
+struct gate_mask {
+    int window, ahead, kept;
+    int counts; /* CP_WINDOW_...: how the kernel wants the window */
+};
+
 /* Sizes, plan and numbers of one case. */
 struct gate_problem {
     struct gate_recipe recipe;
@@ -30,7 +36,8 @@ struct gate_problem {
     /* Chunks of the pool that the kernel sees, >= capacity, and the number that each of the
      * capacity ones has there; NULL: the same one. */
     int pool, *number;
-    int plan;   /* CP_PLANS_TREES, or what the kernel takes */
+    int plan; /* CP_PLANS_TREES, or what the kernel takes */
+    struct gate_mask mask;
     int scales; /* CP_SCALES_...: where scores are large they are coarse */
     int *n_tokens, *query_begin, *position, *n_shared_chunks;
     int table_width;
@@ -109,9 +116,21 @@ int gate_runs(const struct gate_problem *problem, int sequence);
 /* The index in k and v of element 0 of a key. */
 size_t gate_key_at(const struct gate_problem *problem, int sequence, int j, int kv_head);
 int gate_sequence_of(const struct gate_problem *problem, int row);
+
+/* Which keys of its sequence a row sees: those before `end`, but not hidden .. shown - 1. */
+struct gate_seen {
+    int hidden, shown, end;
+};
+struct gate_seen gate_seen(const struct gate_problem *problem, int row);
+
+/* The i-th key that is seen, from 0 on; and how many are. */
+static inline int gate_seen_key(const struct gate_seen *seen, int i) {
+    return i < seen->hidden ? i : i + seen->shown - seen->hidden;
+}
 int gate_visible(const struct gate_problem *problem, int row);
 
-/* How many keys a row sees of run k of its sequence (RUNS-4). */
+/* Which slots of run k of its sequence a row sees, in the same way; and how many. */
+struct gate_seen gate_seen_in(const struct gate_problem *problem, int row, int k);
 int gate_visible_in(const struct gate_problem *problem, int row, int k);
 
 /* A chunk's number in the pool that the kernel sees. */

@@ -452,6 +452,23 @@ static void print_operations(const struct gate_recipe *r, char *text, size_t siz
     }
 }
 
+static int print_mask(const struct gate_recipe *r, char *text, size_t size) {
+    const struct {
+        int value;
+        const char *words;
+    } spans[] = {{r->window, "a window of %d"}, {r->ahead, "%d ahead"}, {r->kept, "%d kept"}};
+    int n = 0;
+    for (int i = 0; i < COUNT_OF(spans) && size > 0; i++) {
+        if (spans[i].value > 0 && n < (int)size) {
+            n += snprintf(text + n, size - (size_t)n, ", ");
+            n += n < (int)size
+                     ? snprintf(text + n, size - (size_t)n, spans[i].words, spans[i].value)
+                     : 0;
+        }
+    }
+    return n;
+}
+
 void gate_recipe_print(const struct gate_recipe *r, char *line) {
     static const char *const layouts[] = {
         "K [slot][head]",   "V in the opposite order to K",   "Q [head][row]",
@@ -471,6 +488,7 @@ void gate_recipe_print(const struct gate_recipe *r, char *line) {
     if (r->rotary > 0 && n > 0 && n < GATE_LINE) {
         n += snprintf(line + n, GATE_LINE - (size_t)n, ", %d numbers of a head rotated", r->rotary);
     }
+    n += print_mask(r, line + n, n > 0 && n < GATE_LINE ? GATE_LINE - (size_t)n : 0);
     for (int bit = 0; bit < COUNT_OF(layouts); bit++) {
         if ((r->layout >> bit & 1) != 0 && n > 0 && n < GATE_LINE) {
             n += snprintf(line + n, GATE_LINE - (size_t)n, ", %s", layouts[bit]);

@@ -105,6 +105,9 @@ struct gate_recipe {
      *               every second one, and of the first
      *   pool        chunks of the pool; those in use have any numbers below it. In host memory */
     int sequences, rows, pool;
+    /* WINDOW-1, for kernels that take it: keys of a window, how far a row sees behind its own
+     * position, and first positions that are kept beside the window; 0: none. */
+    int window, ahead, kept;
     int rotary; /* numbers of a head that are rotated (GATE-14), even; 0: as many as there are */
     unsigned long long seed; /* decides the numbers, and how many query rows there are */
     int n_ops;
@@ -114,15 +117,17 @@ struct gate_recipe {
     struct gate_module module[GATE_MOST_MODULES];
 };
 
-/* Sizes that the caller wants; 0: any. rows: of each sequence; keys: of the longest one. */
+/* Sizes that the caller wants; 0: any. rows: of each sequence; keys: of the longest one; window: of
+ * the cases that have one. */
 struct gate_shape {
-    int n_heads, n_kv_heads, head_dim, chunk_size, group, sequences, rows, keys;
+    int n_heads, n_kv_heads, head_dim, chunk_size, group, sequences, rows, keys, window;
 };
 
 /* The most that a recipe may have. */
 #define GATE_MOST_SEQUENCES 16384
 #define GATE_MOST_ROWS      65536
 #define GATE_MOST_POOL      1048576
+#define GATE_MOST_SPAN      4194304 /* of window, ahead and kept: 2^22 positions */
 
 /* A recipe with at most so much work is small: none of the few that are long, deep or wide. One
  * with less than GATE_SERVING_WORK has no sizes of a server. */
@@ -136,7 +141,7 @@ void gate_recipe_make(struct gate_recipe *recipe, unsigned long long seed, long 
                       int attempt, long long work, const struct gate_shape *shape);
 
 /* The recipe in one line, for people. */
-#define GATE_LINE 400
+#define GATE_LINE 460
 void gate_recipe_print(const struct gate_recipe *recipe, char *line);
 
 /* The usual test of an attention kernel: normal values, one query for each sequence, and the

@@ -13,7 +13,7 @@
  * GATE_COUNT (GATE-6): all weights are 1/n, and column i of V is 0 except for every d-th key. A
  * key that is missing or counted twice changes a column noticeably, even among many keys.
  * Columns of more than 8 keys are avoided, and with more than IN_ALL / 8 keys columns of fewer:
- * keys outside a window have 0 everywhere. */
+ * the others have 0 everywhere. */
 #include <math.h>
 
 #include "chunkproof/number.h"
@@ -146,17 +146,17 @@ static int weighs_light(const struct gate_problem *p) {
     return (int)(p->seed >> 10 & 1);
 }
 
-/* For GATE_COUNT: a window of the longest sequence's keys. */
-static void place_window(const struct gate_problem *p, struct making *m) {
+/* For GATE_COUNT: which of the longest sequence's keys are counted. */
+static void place_counted(const struct gate_problem *p, struct making *m) {
     int in_column = 8;
     while (in_column > 2 && in_column * m->longest > IN_ALL) {
         in_column /= 2;
     }
-    int window = in_column * p->recipe.head_dim;
-    m->begin = m->longest <= window      ? 0
-               : (p->seed >> 9 & 1) != 0 ? m->longest - window
-                                         : (int)(p->seed % (unsigned)(m->longest - window + 1));
-    m->end = m->begin + window;
+    int counted = in_column * p->recipe.head_dim;
+    m->begin = m->longest <= counted     ? 0
+               : (p->seed >> 9 & 1) != 0 ? m->longest - counted
+                                         : (int)(p->seed % (unsigned)(m->longest - counted + 1));
+    m->end = m->begin + counted;
 }
 
 static struct making making_of(const struct gate_problem *p) {
@@ -165,7 +165,7 @@ static struct making making_of(const struct gate_problem *p) {
         int positions = gate_positions(p, s);
         m.longest = positions > m.longest ? positions : m.longest;
     }
-    place_window(p, &m);
+    place_counted(p, &m);
     double octaves = SLOPE * STEEP * p->scale * 0x1.715476p0;
     int deep = weighs_light(p) && (p->seed >> 11 & 1) != 0 && m.longest <= DEEP_LONGEST &&
                DEEP_STEPS * octaves * (m.longest - 1) > DEEP_OCTAVES;
@@ -286,7 +286,7 @@ static void make_k(const struct gate_problem *p, const struct making *m, const s
     round_all(p->kv_type, k, d);
 }
 
-/* One number of V for each key in the window. */
+/* One number of V for each key that is counted. */
 static void make_counted(const struct making *m, const struct key *key, double *v, int d,
                          struct prng *random) {
     int at = key->position % d;
@@ -384,16 +384,28 @@ static int edge(const struct gate_problem *p, int s, int j, int last) {
     return p->first[at] + (last ? p->table_tokens[at] - 1 : 0);
 }
 
+/* A key at an edge of what a row sees, on either side. */
+static int at_edge(const struct gate_problem *p, int s, const struct gate_seen *seen,
+                   struct prng *random) {
+    const int edges[] = {seen->hidden, seen->shown, seen->end};
+    int j = edges[prng_below(random, 3)] - prng_below(random, 2);
+    return j < 0 ? 0 : j < p->n_tokens[s] ? j : p->n_tokens[s] - 1;
+}
+
 /* The address that a query selects: that of a key that its row sees, often at a boundary. */
 static unsigned long long target(const struct gate_problem *p, int row, int head,
                                  struct prng *random) {
-    int s = gate_sequence_of(p, row), visible = gate_visible(p, row), c = p->recipe.chunk_size;
+    struct gate_seen seen = gate_seen(p, row);
+    int s = gate_sequence_of(p, row), c = p->recipe.chunk_size;
     int g = head / (p->recipe.n_heads / p->recipe.n_kv_heads);
-    int n = visible > 0 ? visible : p->n_tokens[s], kind = prng_below(random, 4);
+    int n = seen.end > 0 ? seen.end : p->n_tokens[s], kind = prng_below(random, 4);
     if (n == 0) {
         return 0;
     }
     int j = prng_below(random, n);
+    if (p->mask.window + p->mask.ahead > 0 && prng_below(random, 4) != 0) {
+        return gate_key_at(p, s, at_edge(p, s, &seen, random), g) / (size_t)p->recipe.head_dim;
+    }
     if (n > MANY_CHUNKS * c &&
         prng_below(random, 2) == 0) { /* beyond them, or as far from the end */
         int beyond = n - MANY_CHUNKS * c;

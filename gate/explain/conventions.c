@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gate/case/masks.h"
 #include "gate/case/prompts.h"
 #include "gate/case/rotation.h"
 #include "gate/explain/explain.h"
@@ -138,9 +139,31 @@ static void judge_by(void *context, const struct gate_problem *p, const struct g
     }
 }
 
+/* The judge's verdict if the number that the kernel got for the window counts otherwise
+ * (CONV-6). Of CP_WINDOW_OF_KEYS 0 is no window, of CP_WINDOW_BEFORE it is the row's own key. */
+static void judge_window(void *context, const struct gate_problem *p, const struct gate_arrays *one,
+                         const struct gate_arrays *again, const struct gate_finding *finding) {
+    struct trying *t = context;
+    struct gate_problem other = *p;
+    struct gate_finding f;
+    (void)again;
+    (void)finding;
+    if (t->other.conventions.window == CP_WINDOW_BEFORE) {
+        other.mask.window++;
+    } else if (other.mask.window > 0) {
+        other.mask.window--;
+    }
+    if (gate_judge(&other, one, &t->other, p->n_rows * p->recipe.n_heads, &f, NULL) == 0) {
+        t->wrong += f.verdict != GATE_RIGHT;
+    }
+}
+
+typedef void judging(void *context, const struct gate_problem *p, const struct gate_arrays *one,
+                     const struct gate_arrays *again, const struct gate_finding *finding);
+
 /* Cases of the gate, of many sequences and rows. Returns how many are right; 0: not all, or there
  * is no time. */
-static int try_others(struct explain *x, struct trying *t) {
+static int try_others(struct explain *x, struct trying *t, judging *judge) {
     int cases = runner_is_simulated(x->runner) ? OTHERS_SIMULATED : OTHERS, right = 0;
     t->wrong = t->changed = 0;
     for (int i = 0; i < cases && t->wrong == 0; i++) {
@@ -153,9 +176,10 @@ static int try_others(struct explain *x, struct trying *t) {
         if (x->kernel->keys != CP_KEYS_PLACED) {
             gate_recipe_rotate(&recipe, 0, NULL);
         }
+        gate_recipe_mask(&recipe, x->kernel->masks, NULL);
         recipe.renewed = recipe.without_lse = 0;
         recipe.queries = i % 2 == 0 ? GATE_MORE : recipe.queries;
-        if (explain_is_over(x, 0.0) || gate_look(x->runner, &recipe, &f, judge_by, t) < 0) {
+        if (explain_is_over(x, 0.0) || gate_look(x->runner, &recipe, &f, judge, t) < 0) {
             return 0;
         }
         right++;
@@ -169,13 +193,38 @@ static int settle(struct explain *x, const struct cp_kernel *declared, struct tr
         return 0;
     }
     for (int i = 0, changed = 1; i < MOST_CHANGES && changed; i++) {
-        int right = try_others(x, t);
+        int right = try_others(x, t, judge_by);
         if (right > 0) {
             return right;
         }
         changed = t->changed;
     }
     return 0;
+}
+
+/* 1: each case is right if its window has a key more, or less, and that was said. */
+static int say_window(struct explain *x) {
+    struct trying t = {.other = *x->kernel};
+    struct gate_recipe recipe = x->run[0].problem.recipe;
+    struct gate_finding f;
+    int is_before = x->kernel->conventions.window == CP_WINDOW_BEFORE;
+    t.other.conventions.window = is_before ? CP_WINDOW_OF_KEYS : CP_WINDOW_BEFORE;
+    recipe.renewed = 0;
+    if ((x->kernel->masks & CP_MASKS_WINDOW) == 0 ||
+        gate_look(x->runner, &recipe, &f, judge_window, &t) < 0 || t.wrong > 0) {
+        return 0;
+    }
+    int cases = try_others(x, &t, judge_window);
+    const char *words = is_before ? ".window = CP_WINDOW_OF_KEYS" : ".window = CP_WINDOW_BEFORE";
+    if (cases == 0) {
+        return 0;
+    }
+    fprintf(x->file,
+            "  right if it declared %s in cp_kernel.conventions (CONV-6):\n  by that convention "
+            "this case is right, and %d other cases\n",
+            words, cases);
+    explain_keep_cause(x, "it would be right if it declared ", words);
+    return 1;
 }
 
 int explain_conventions(struct explain *x) {
@@ -185,7 +234,7 @@ int explain_conventions(struct explain *x) {
     int cases = settle(x, declared, &t), n = cases > 0 ? all_right(x, &t.other) : 0;
     int is_base = t.other.conventions.lse_base != declared->conventions.lse_base;
     if (n == 0) {
-        return 0;
+        return say_window(x);
     }
     gate_conventions_words(declared, &t.other, words);
     fprintf(x->file,

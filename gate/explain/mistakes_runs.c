@@ -89,7 +89,35 @@ static const struct explain_mistake run_lists[] = {
      {VARIANTS(runs.chunk, CHUNKS_TURNED, CHUNKS_FIRST), OF_ARRAY(runs.array)}},
 };
 
+/* Of cases with a window, of paths, too. */
+#define OF_MASKED(axis) "{" axis "|| in the shared chunks| in its own chunks}"
+#define MASKED_RUNS       EACH(mask.keys, ALL_KEYS, OWN_KEYS)
+
+static const struct explain_mistake windows[] = {
+    {"as if the window had one key {a|less|more}; what its number counts is declared (CONV-6)", 7,
+     {.mask = {MASK_WINDOW_BY}}, {ONE_BY(mask.by)}},
+    {"as if there were no window" OF_MASKED("a") " (WINDOW-1)", 7, {.mask = {MASK_NO_WINDOW}},
+     {MASKED_RUNS}},
+    {"as if the window were {+a} keys long" OF_MASKED("b") " (WINDOW-1)", 12,
+     {.mask = {MASK_WINDOW_BY}}, {UP_TO_3(mask.by), MASKED_RUNS}},
+    {"as if no first tokens were kept beside the window" OF_MASKED("a") " (WINDOW-1)", 7,
+     {.mask = {MASK_NOT_KEPT}}, {MASKED_RUNS}},
+    {"as if {+a} of the first tokens were kept (WINDOW-1)", 12, {.mask = {MASK_KEPT_BY}},
+     {UP_TO_3(mask.by)}},
+    {"as if the window were shorter by the tokens that are kept (WINDOW-1)", 10,
+     {.mask = {MASK_KEPT_COUNTED}}},
+    {"as if no row saw keys behind its own position" OF_MASKED("a") " (WINDOW-1)", 7,
+     {.mask = {MASK_CAUSAL}}, {MASKED_RUNS}},
+    {"as if it saw {+a} of the keys behind its own position (WINDOW-1)", 9,
+     {.mask = {MASK_AHEAD_BY}}, {UP_TO_3(mask.by)}},
+    {"as if the window of each row were that of the last row of its sequence" OF_MASKED("a")
+     " (WINDOW-1)", 10, {.mask = {MASK_FROM_LAST}}, {MASKED_RUNS}},
+    {"as if the window were one of all keys that the row sees, those ahead among them (WINDOW-1)",
+     11, {.mask = {MASK_FROM_END}}},
+};
+
 const struct explain_table explain_run_tables[] = {
+    {"windows", ALWAYS, N(windows), OF_LISTS},
     {"how many keys a run has", ALWAYS, N(run_lengths), OF_LISTS},
     {"positions of runs and rows", ALWAYS, N(run_masks), OF_LISTS},
     {"lists of other sequences, and chunks of other runs", ALWAYS, N(run_lists), OF_LISTS},

@@ -203,9 +203,8 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
     struct gate_numbers numbers = x->numbers;
     numbers.usual = x->run->unusual ? x->usual : NULL;
     int n = row.n_keys > x->n ? row.n_keys : x->n;
-    int steps = x->run->problem.plan == CP_PLANS_TREES
-                    ? gate_steps(x->kernel, x->c, n)
-                    : most(x->steps, gate_steps_of_row(x->kernel, p, x->row));
+    int steps = explain_is_path(p) ? gate_steps(x->kernel, x->c, n)
+                                   : most(x->steps, gate_steps_of_row(x->kernel, p, x->row));
     gate_certify(x->kernel, x->d, n, steps, &rotated, &row, &numbers);
     explain_narrow(&numbers, x->d);
     x->work -= 4LL * x->m * x->d;

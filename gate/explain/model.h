@@ -6,7 +6,8 @@
  *        | 1 SEES      how many keys: n_tokens[s] less the rows behind r
  *      key 0 ... key n - 1
  *        | 2 PATH      whose table, which chunk of it, which slot: table[s][j / c], j % c
- *        |   RUNS      of prompts with modules, in place of 1 and 2: the first keys of each run
+ *        |   RUNS      of prompts with modules, and where there are windows, in place of 1 and 2:
+ *        |             the keys of each run that are seen
  *        | 3 PLACE     which K/V head, which strides, which array
  *        | 4 SELECT    which keys are counted: each, once
  *      K_0 V_0 ... K_(m-1) V_(m-1)
@@ -68,6 +69,7 @@ enum explain_sees { EXPLAIN_SEES(EXPLAIN_NAME) };
 enum explain_whose { EXPLAIN_WHOSE(EXPLAIN_NAME) };
 enum explain_path { EXPLAIN_PATH(EXPLAIN_NAME) };
 enum explain_runs { EXPLAIN_OF_RUNS(EXPLAIN_NAME) };
+enum explain_mask { EXPLAIN_MASKS(EXPLAIN_NAME) };
 enum explain_counts { EXPLAIN_COUNTS(EXPLAIN_NAME) };
 enum explain_chunks { EXPLAIN_CHUNKS(EXPLAIN_NAME) };
 enum explain_head { EXPLAIN_HEAD(EXPLAIN_NAME) };
@@ -118,6 +120,8 @@ struct explain_choice {
      * at and times. chunk: whose chunk of the list it has. by_range: 1, its descriptors are those
      * of [begin, end), without `served`. keys: all runs, those of descriptors, or its own. */
     struct { int way, by, keys, counts, at, times, chunk, array, by_range; } runs;
+    /* RUNS, WINDOW-1. keys: of all runs, those of descriptors, or its own. */
+    struct { int way, by, keys; } mask;
     /* 3 PLACE. head: which K/V head, by `number`, for `keys`. way: the strides, for `array`. */
     struct { int head, number, keys, way, array; } place;
     /* 5 QUERY. row, head: how far away another query is, or a number. pairs, by_heads: as above. */
@@ -192,9 +196,10 @@ struct explain_spot {
 };
 
 /* A run that a row reads of prompts with modules: the first `seen` slots of a chunk of K, and of
- * one of V. `run` is its number in the list, -1 where that is none of the table. */
+ * one of V, but not hidden .. shown - 1. `run` is its number in the list, -1 where that is none of
+ * the table. */
 struct explain_taken {
-    int run, k, v, seen, is_shared, begins;
+    int run, k, v, hidden, shown, seen, is_shared, begins;
 };
 
 /* A row and head, and what a choice makes of it. */
@@ -286,10 +291,15 @@ int explain_owner(const struct gate_problem *p, int chunk, int *run);
 int explain_take_runs(const struct gate_problem *problem, const struct explain_choice *choice,
                       int row, int s, struct explain_taken *taken, int room);
 
+/* 1: a row sees the first keys of a path; 0: some of a list of runs. */
+static inline int explain_is_path(const struct gate_problem *p) {
+    return p->plan == CP_PLANS_TREES && p->mask.window + p->mask.ahead == 0;
+}
+
 /* Where key j of those that were taken is. */
 static inline struct explain_spot explain_spot_of(const struct explain_model *x, int j) {
     struct explain_spot on_path = {j / x->c, j % x->c, j / x->c * x->c};
-    return x->run->problem.plan == CP_PLANS_TREES ? on_path : x->place[j];
+    return explain_is_path(&x->run->problem) ? on_path : x->place[j];
 }
 
 /* ... and its number by rising position, where it is a key of the row's own sequence. */

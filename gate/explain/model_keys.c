@@ -235,6 +235,10 @@ static void take_slots(struct explain_model *x, const struct explain_choice *cho
     int g = is_meant ? head_of(x, choice) : x->g, in_k = is_of(array, 0), in_v = is_of(array, 1);
     x->steps += gate_steps(x->kernel, x->c, run->seen);
     for (int slot = 0; slot < run->seen && !x->outside; slot++) {
+        if (slot == run->hidden && slot < run->shown) {
+            slot = run->shown - 1;
+            continue;
+        }
         const struct place of_k = {run->k, slot}, of_v = {run->v, slot};
         if (x->m < x->room) {
             x->place[x->m] = (struct explain_spot){run->run, slot, run->begins};
@@ -259,7 +263,7 @@ static int take_keys(struct explain_model *x, const struct explain_choice *choic
     if (!is_for_row(x, choice, s)) {
         return 0;
     }
-    if (x->run->problem.plan != CP_PLANS_TREES) {
+    if (!explain_is_path(&x->run->problem)) {
         return take_runs(x, choice, s);
     }
     int m = how_many(x, choice, s), is_other = choice->sees.way != SEES_OWN && s == x->s;

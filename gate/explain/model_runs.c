@@ -121,9 +121,34 @@ static int chunk_of(const struct list *x, const struct explain_choice *choice, i
     return k;
 }
 
-/* How many of its keys a row sees (RUNS-4). */
-static int seen_in(const struct list *x, const struct explain_choice *choice, int k, int before,
-                   int behind) {
+#define NO_WINDOW INT_MAX
+
+/* WINDOW-1. stands: from where a window reaches back. */
+struct mask {
+    int window, kept, ahead, stands;
+};
+
+static struct mask mask_of(const struct list *x, const struct explain_choice *choice, int k) {
+    int window = x->p->mask.window > 0 ? x->p->mask.window : NO_WINDOW, kept = x->p->mask.kept,
+        ahead = x->p->mask.ahead;
+    int p = x->row_position, by = choice->mask.by;
+    int last = x->p->position[x->p->query_begin[x->of_row + 1] - 1];
+    struct mask got = {window, kept, ahead, p};
+    if (x->p->mask.window + ahead > 0 && explain_is_for(choice->mask.keys, k < x->shared)) {
+        switch ((enum explain_mask)choice->mask.way) { EXPLAIN_MASKS(EXPLAIN_GET) }
+    }
+    return got;
+}
+
+/* How many of the slots of a run are before a position, from 0 to n. */
+static int slots_before(long long position, int begins, int n) {
+    long long before = position - begins;
+    return before < 0 ? 0 : before < n ? (int)before : n;
+}
+
+/* Which of its keys a row sees (RUNS-4, WINDOW-2). */
+static struct gate_seen seen_in(const struct list *x, const struct explain_choice *choice, int k,
+                                int before, int behind) {
     int runs = x->runs, all = x->p->n_tokens[x->s], c = x->p->recipe.chunk_size;
     int p = x->row_position, by = choice->runs.by;
     int tokens = run_of(x, k).n_tokens, begins = run_of(x, k).position;
@@ -136,7 +161,12 @@ static int seen_in(const struct list *x, const struct explain_choice *choice, in
     if (explain_is_for(choice->runs.keys, k < x->shared)) {
         switch ((enum explain_runs)choice->runs.way) { EXPLAIN_OF_RUNS(EXPLAIN_GET) }
     }
-    return least(most(got.stands + 1 - got.begins, 0), got.tokens);
+    struct mask mask = mask_of(x, choice, k);
+    struct gate_seen seen = {0, 0, 0};
+    seen.end = slots_before((long long)got.stands + 1 + mask.ahead, got.begins, got.tokens);
+    seen.shown = slots_before((long long)mask.stands + 1 - mask.window, got.begins, seen.end);
+    seen.hidden = slots_before(mask.kept, got.begins, seen.shown);
+    return seen;
 }
 
 /* ---- All ---- */
@@ -147,10 +177,13 @@ int explain_take_runs(const struct gate_problem *p, const struct explain_choice 
     int behind = p->query_begin[x.of_row + 1] - 1 - row, before = 0, n = 0;
     for (int k = 0; k < x.runs; k++) {
         int chunk = run_of(&x, chunk_of(&x, choice, k)).chunk, own = run_of(&x, k).chunk;
+        struct gate_seen seen = seen_in(&x, choice, k, before, behind);
         struct explain_taken run = {.run = x.by_range ? -1 : k,
                                     .k = choice->runs.array == OF_V ? own : chunk,
                                     .v = choice->runs.array == OF_K ? own : chunk,
-                                    .seen = seen_in(&x, choice, k, before, behind),
+                                    .hidden = seen.hidden,
+                                    .shown = seen.shown,
+                                    .seen = seen.end,
                                     .is_shared = k < x.shared,
                                     .begins = run_of(&x, k).position};
         before += run_of(&x, k).n_tokens;

@@ -306,7 +306,7 @@ const struct explain_table *const explain_tables[] = {explain_key_tables,
 
 void explain_search(struct explain *x) {
     const struct gate_problem *p = &x->run[0].problem;
-    enum explain_of other = p->plan == CP_PLANS_TREES ? OF_LISTS : OF_PATHS;
+    enum explain_of other = explain_is_path(p) ? OF_LISTS : OF_PATHS;
     double kept = KEPT_SECONDS * (x->until - seconds_now());
     for (int i = 0; explain_tables[i] != NULL; i++) {
         for (const struct explain_table *table = explain_tables[i]; table->name != NULL; table++) {

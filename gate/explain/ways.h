@@ -98,6 +98,21 @@
     WAY(RUNS_AT_LAST_ROW, tokens, begins, position[last]) \
     WAY(RUNS_AT_ROW_OF_NUMBER, tokens, begins, position[least(x->s, n_rows - 1)])
 
+/* Where a kernel takes windows (WINDOW-1), chunks of a path are runs, too. The row stands at p, the
+ * last row of its sequence at `last`. A way gives the window, what is kept beside it, how far the
+ * row sees ahead, and from where the window reaches back. NO_WINDOW reaches back to the first. */
+#define EXPLAIN_MASKS(WAY) \
+    WAY(MASK_OWN, window, kept, ahead, p) \
+    WAY(MASK_WINDOW_BY, window < NO_WINDOW ? window + by : window, kept, ahead, p) \
+    WAY(MASK_NO_WINDOW, NO_WINDOW, kept, ahead, p) \
+    WAY(MASK_NOT_KEPT, window, 0, ahead, p) \
+    WAY(MASK_KEPT_BY, window, kept + by, ahead, p) \
+    WAY(MASK_KEPT_COUNTED, most(window - kept, 1), kept, ahead, p) \
+    WAY(MASK_CAUSAL, window, kept, 0, p) \
+    WAY(MASK_AHEAD_BY, window, kept, most(ahead + by, 0), p) \
+    WAY(MASK_FROM_LAST, window, kept, ahead, last) \
+    WAY(MASK_FROM_END, window, kept, ahead, p + ahead) /* of all keys that it sees */
+
 /* How often run k is counted: it is one of a descriptor if it is below `shared`. Run
  * first_behind is the first one that begins behind the row, and first_partial the first one that is
  * no full chunk; by position it is number `rank`. The sequence is

@@ -94,20 +94,22 @@ struct pair {
 };
 
 /* Pairs that come one after the other often see the same keys. */
-static void gather(struct gate_scratch *scratch, int s, int g, int n_keys) {
+static void gather(struct gate_scratch *scratch, int s, int g, const struct gate_seen *seen,
+                   int n_keys) {
     const struct gate_problem *p = scratch->problem;
-    int d = p->recipe.head_dim;
+    int d = p->recipe.head_dim, hides = seen->hidden < seen->shown;
     size_t w = (size_t)gate_n_terms(&p->rotation, d);
-    int same = scratch->sequence == s && scratch->kv_head == g;
+    int same = scratch->sequence == s && scratch->kv_head == g && !hides;
     int from = same ? scratch->gathered : 0;
     scratch->sequence = s;
     scratch->kv_head = g;
-    scratch->gathered = n_keys > from ? n_keys : from;
-    for (int j = from; j < n_keys; j++) {
+    scratch->gathered = hides ? 0 : n_keys > from ? n_keys : from;
+    for (int i = from; i < n_keys; i++) {
+        int j = gate_seen_key(seen, i);
         size_t at = gate_key_at(p, s, j, g);
         gate_key_terms(&p->rotation, gate_angle_of(p, s, j), d, p->k + at,
-                       scratch->k + (size_t)j * w);
-        memcpy(scratch->v + (size_t)j * w, p->v + at, (size_t)d * sizeof(double));
+                       scratch->k + (size_t)i * w);
+        memcpy(scratch->v + (size_t)i * w, p->v + at, (size_t)d * sizeof(double));
     }
 }
 
@@ -148,13 +150,15 @@ void gate_scaled_extend(const struct gate_rotation *rotation, int angle, int d, 
 
 static struct gate_rotated rotated_of(const struct gate_problem *p, const struct cp_kernel *kernel,
                                       int row, int head, int n) {
+    struct gate_seen seen = gate_seen(p, row);
     struct gate_rotated rotated = {0.0, 0.0, gate_has_quarter_turns(p->recipe.values), 0.0, 0.0};
     int d = p->recipe.head_dim, s = gate_sequence_of(p, row);
     int g = head / (p->recipe.n_heads / p->recipe.n_kv_heads);
     int rotates = p->rotation.keys != CP_KEYS_PLACED;
     int scales = kernel->arithmetic.scales != CP_SCALES_SCORES;
     const double *q = p->q + ((ptrdiff_t)row * p->recipe.n_heads + head) * d;
-    for (int j = 0; j < n && (rotates || scales); j++) {
+    for (int i = 0; i < n && (rotates || scales); i++) {
+        int j = gate_seen_key(&seen, i);
         const double *k = p->k + gate_key_at(p, s, j, g);
         int angle = gate_angle_of(p, s, j);
         if (rotates) {
@@ -193,13 +197,23 @@ void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
     }
 }
 
+/* Slots that are hidden at the beginning of a run are in a step that has a key of the window, too,
+ * and the keys before them are in steps of their own. */
+static int steps_in(const struct cp_kernel *kernel, int c, const struct gate_seen *seen) {
+    int step = kernel->arithmetic.step, of_step = step == 0 || step > c ? c : step;
+    int kept = gate_steps(kernel, c, seen->hidden);
+    return seen->end > seen->shown ? kept + gate_steps(kernel, c, seen->end) - seen->shown / of_step
+                                   : kept;
+}
+
 int gate_steps_of_row(const struct cp_kernel *kernel, const struct gate_problem *p, int row) {
     int steps = 0;
-    if (p->plan == CP_PLANS_TREES) {
+    if (p->plan == CP_PLANS_TREES && p->mask.window == 0) {
         return gate_steps(kernel, p->recipe.chunk_size, gate_visible(p, row));
     }
     for (int k = 0, n = gate_runs(p, gate_sequence_of(p, row)); k < n; k++) {
-        steps += gate_steps(kernel, p->recipe.chunk_size, gate_visible_in(p, row, k));
+        struct gate_seen seen = gate_seen_in(p, row, k);
+        steps += steps_in(kernel, p->recipe.chunk_size, &seen);
     }
     return steps;
 }
@@ -221,13 +235,15 @@ void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kern
                       int head, const struct gate_numbers *numbers) {
     const struct gate_problem *p = scratch->problem;
     int d = p->recipe.head_dim, n = gate_visible(p, row);
+    struct gate_seen seen = gate_seen(p, row);
     struct gate_rotated rotated = rotated_of(p, kernel, row, head, n);
     struct cp_tolerance_row keys = {
         n,          gate_n_terms(&p->rotation, d), p->scale, scratch->q, scratch->k,
         scratch->v, scratch->of_tolerance};
     gate_query_terms(&p->rotation, d, p->q + ((ptrdiff_t)row * p->recipe.n_heads + head) * d,
                      scratch->q);
-    gather(scratch, gate_sequence_of(p, row), head / (p->recipe.n_heads / p->recipe.n_kv_heads), n);
+    gather(scratch, gate_sequence_of(p, row), head / (p->recipe.n_heads / p->recipe.n_kv_heads),
+           &seen, n);
     struct gate_numbers certified = scratch->numbers;
     certified.usual = numbers->usual != NULL ? certified.usual : NULL;
     certified.must_be_finite = numbers->must_be_finite;
@@ -333,9 +349,11 @@ static int show(const struct gate_problem *p, const struct pair *pair,
     if (tensor == NULL || isnan(scratch->numbers.expected[0])) { /* CONV-2 */
         return 0;
     }
-    for (int j = 0; j < n && p->rotation.keys != CP_KEYS_PLACED; j++) {
-        double *k = scratch->rotated + (ptrdiff_t)j * d,
-               *v = scratch->rotated + ((ptrdiff_t)n + j) * d;
+    struct gate_seen seen = gate_seen(p, pair->row);
+    for (int i = 0; i < n && p->rotation.keys != CP_KEYS_PLACED; i++) {
+        double *k = scratch->rotated + (ptrdiff_t)i * d,
+               *v = scratch->rotated + ((ptrdiff_t)n + i) * d;
+        int j = gate_seen_key(&seen, i);
         size_t at = gate_key_at(p, s, j, scratch->kv_head);
         memcpy(k, p->k + at, (size_t)d * sizeof *k);
         memcpy(v, p->v + at, (size_t)d * sizeof *v);

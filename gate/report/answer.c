@@ -48,6 +48,8 @@ const char *gate_empty_name(int empty) {
 const char *const gate_never_names[GATE_NEVERS] = {"empty-sequences", "empty-rows", "rowless",
                                                    "unequal-rows"};
 
+const char *const gate_mask_names[GATE_MASKS] = {"window", "ahead", "kept"};
+
 char *gate_conventions_of(const struct cp_kernel *kernel) {
     static const char *const never[GATE_NEVERS] = {
         "a sequence without keys", "a row that sees no key", "a sequence without rows",
@@ -77,6 +79,9 @@ char *gate_conventions_of(const struct cp_kernel *kernel) {
     fputs(c->invariant == CP_INVARIANT_BATCH  ? "; a row has the same bits in any batch"
           : c->invariant == CP_INVARIANT_CUTS ? "; a row has the same bits in any batch and call"
                                               : "",
+          out);
+    fputs(c->window == CP_WINDOW_BEFORE ? "; a window counts the keys before the row's own position"
+                                        : "",
           out);
     text_close(out);
     return text;
@@ -242,10 +247,11 @@ static void put_gate(FILE *out, const struct gate_options *o) {
     put_word(out, o->kernel);
     fprintf(out, " --tier %s --seed %llu", gate_tier_names[o->tier], o->seed);
     put_place(out, o);
-    static const char *const sizes[] = {"h", "h_kv", "d", "c", "group", "b", "rows", "keys"};
+    static const char *const sizes[] = {"h", "h_kv", "d",    "c",     "group",
+                                        "b", "rows", "keys", "window"};
     const int shape[] = {o->shape.n_heads,    o->shape.n_kv_heads, o->shape.head_dim,
                          o->shape.chunk_size, o->shape.group,      o->shape.sequences,
-                         o->shape.rows,       o->shape.keys};
+                         o->shape.rows,       o->shape.keys,       o->shape.window};
     for (int i = 0, n = 0; i < (int)(sizeof shape / sizeof shape[0]); i++) {
         if (shape[i] > 0) {
             fprintf(out, "%s%s=%d", n++ == 0 ? " --shape " : ",", sizes[i], shape[i]);

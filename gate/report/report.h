@@ -50,6 +50,10 @@ const char *gate_invariant_name(int invariant); /* "not", "batch", "cuts" */
 #define GATE_NEVERS 4
 extern const char *const gate_never_names[GATE_NEVERS];
 
+/* The bits of cp_kernel.masks. */
+#define GATE_MASKS 3
+extern const char *const gate_mask_names[GATE_MASKS];
+
 /* The conventions in one line, which the caller frees. */
 char *gate_conventions_of(const struct cp_kernel *kernel);
 const char *gate_plans_name(int plans); /* "trees", "ranges", "lists" */

@@ -41,7 +41,8 @@ static void print_held(FILE *file, unsigned contained, int held) {
 static int has_usual_conventions(const struct cp_kernel *kernel) {
     const struct cp_kernel_conventions *c = &kernel->conventions;
     return c->lse_base == CP_LSE_NATURAL && c->empty_out == CP_EMPTY_NEUTRAL &&
-           c->empty_lse == CP_EMPTY_NEUTRAL && c->never == 0 && c->invariant == CP_INVARIANT_NOT;
+           c->empty_lse == CP_EMPTY_NEUTRAL && c->never == 0 && c->invariant == CP_INVARIANT_NOT &&
+           c->window == CP_WINDOW_OF_KEYS;
 }
 
 static void print_kernel(FILE *file, const struct gate_report *report) {
@@ -55,6 +56,14 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
             "takes      Q %s, K and V %s; writes out %s, lse %s\n",
             gate_type_name(kernel->q_type), gate_type_name(kernel->kv_type),
             gate_type_name(kernel->out_type), gate_type_name(kernel->lse_type));
+    if (kernel->masks != 0) {
+        fputs("masks      causal", file);
+        for (int i = 0; i < GATE_MASKS; i++) {
+            fprintf(file, "%s%s", (kernel->masks >> i & 1) != 0 ? ", " : "",
+                    (kernel->masks >> i & 1) != 0 ? gate_mask_names[i] : "");
+        }
+        fputs(" (WINDOW-1)\n", file);
+    }
     if (kernel->plans != CP_PLANS_TREES) {
         fprintf(file, "plans      of trees, and of runs with %s of sequences (GATE-13)\n",
                 gate_plans_name(kernel->plans));

@@ -58,6 +58,11 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
         {"keys", kernel->keys, yes_or_no | BIT(CP_KEYS_LOCAL),
          "CP_KEYS_PLACED (0), CP_KEYS_RAW (1) or CP_KEYS_LOCAL (2)"},
         {"pairs", kernel->pairs, yes_or_no, "CP_PAIRS_HALVES (0) or CP_PAIRS_NEIGHBOURS (1)"},
+        {"masks", kernel->masks,
+         (0xFFU << 1) & ~(BIT(CP_MASKS_KEPT) | BIT(CP_MASKS_KEPT | CP_MASKS_AHEAD)),
+         "a sum of CP_MASKS_WINDOW (1), CP_MASKS_AHEAD (2) and, with CP_MASKS_WINDOW, "
+         "CP_MASKS_KEPT "
+         "(4)"},
         {"conventions.lse_base", c->lse_base, yes_or_no, "CP_LSE_NATURAL (0) or CP_LSE_BITS (1)"},
         {"conventions.empty_out", c->empty_out, yes_or_no | BIT(CP_EMPTY_UNSPECIFIED),
          "CP_EMPTY_NEUTRAL (0), CP_EMPTY_NAN (1) or CP_EMPTY_UNSPECIFIED (3)"},
@@ -67,6 +72,8 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
         {"conventions.never", c->never, 0xFFFFU << 1,
          "a sum of CP_NEVER_EMPTY_SEQUENCES (1), CP_NEVER_EMPTY_ROWS (2), CP_NEVER_ROWLESS (4) and "
          "CP_NEVER_UNEQUAL_ROWS (8)"},
+        {"conventions.window", c->window, yes_or_no,
+         "CP_WINDOW_OF_KEYS (0) or CP_WINDOW_BEFORE (1)"},
         {"conventions.invariant", c->invariant, yes_or_no | BIT(CP_INVARIANT_CUTS),
          "CP_INVARIANT_NOT (0), CP_INVARIANT_BATCH (1) or CP_INVARIANT_CUTS (2)"},
         {"arithmetic.score", a->score, SUMS, SUM_NAMES},
@@ -202,12 +209,16 @@ static const char *how_to_mend(const char *words) {
 
 /* What a kernel of an older version has to say more, and what it may leave out. */
 static const char *what_is_new(int version) {
-    return version == 5 ? "; new are `conventions` and `arithmetic.scales`, whose zeros mean what "
-                          "was so before"
-           : version == 4 ? "; new are `keys`, `pairs`, `arithmetic.rotated`, `conventions` and "
-                            "`arithmetic.scales`, whose zeros mean what was so before (but "
-                            "`rotated`, which counts only with `keys`)"
-                          : "; CHANGELOG.md says what is new";
+    return version == 6
+               ? "; new are `masks` and `conventions.window`, whose zeros mean what was so "
+                 "before"
+           : version == 5 ? "; new are `conventions`, `masks` and `arithmetic.scales`, whose zeros "
+                            "mean what was so before"
+           : version == 4
+               ? "; new are `keys`, `pairs`, `arithmetic.rotated`, `conventions`, "
+                 "`masks` and `arithmetic.scales`, whose zeros mean what was so before (but "
+                 "`rotated`, which counts only with `keys`)"
+               : "; CHANGELOG.md says what is new";
 }
 
 static void other_version(int abi, const char *file, char text[RUN_TEXT]) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/base/clock.h"
+#include "gate/case/masks.h"
 #include "gate/case/prompts.h"
 #include "gate/case/rotation.h"
 #include "gate/search/checking.h"
@@ -145,6 +146,7 @@ int gate_find_recipe(struct checking *c, long long index, int *attempt, struct g
         if (runner_kernel(c->runner)->keys != CP_KEYS_PLACED) {
             gate_recipe_rotate(recipe, *attempt - 1, &c->options->shape);
         }
+        gate_recipe_mask(recipe, runner_kernel(c->runner)->masks, &c->options->shape);
         if (runner_kernel(c->runner)->memory != CP_HOST_MEMORY) {
             recipe->layout &= ~GATE_FAR;
             recipe->pool = 0;

@@ -72,7 +72,8 @@ json_t *gate_recipe_json(const struct gate_recipe *r) {
                              "padding", padding_names[r->padding], "seed", seed, "operations", ops);
     json = with_size(with_size(json, "sequences", r->sequences), "rows", r->rows);
     json = with_size(with_size(json, "pool", r->pool), "rotary", r->rotary);
-    json = with_size(json, "never", r->never);
+    json = with_size(with_size(json, "never", r->never), "window", r->window);
+    json = with_size(with_size(json, "ahead", r->ahead), "kept", r->kept);
     return with_modules(json, r);
 }
 
@@ -261,6 +262,9 @@ static void read_recipe(struct reading *in, struct gate_recipe *r) {
     r->pool = size_of(in, "pool", GATE_MOST_POOL);
     r->rotary = size_of(in, "rotary", 4096);
     r->never = size_of(in, "never", 15);
+    r->window = size_of(in, "window", GATE_MOST_SPAN);
+    r->ahead = size_of(in, "ahead", GATE_MOST_SPAN);
+    r->kept = size_of(in, "kept", GATE_MOST_SPAN);
     if (r->n_heads % r->n_kv_heads != 0) {
         refuse(in, "n_heads", "a multiple of n_kv_heads");
     }

@@ -9,7 +9,7 @@
  * gate_shrink() tries changes in rounds. The steps of a round, from what removes most:
  *
  *     1  call_once()        one call instead of two
- *     2  lower_sizes()      fewer sequences, rows and chunks than a server has
+ *     2  lower_sizes()      fewer sequences, rows and chunks than a server has; shorter windows
  *        drop_operations()  no operation i: a whole sequence, append, leave or fork less
  *        drop_modules()     no module i, in any prompt
  *     3  lower_all()        fewer tokens in operation i; of modules also their positions
@@ -59,7 +59,8 @@ static int has_shape(const struct attempt *a, const struct gate_recipe *r) {
            (shape->chunk_size == 0 || r->chunk_size == now->chunk_size) &&
            (shape->group == 0 || r->n_heads / r->n_kv_heads == now->n_heads / now->n_kv_heads) &&
            (shape->sequences == 0 || r->sequences == now->sequences) &&
-           (shape->rows == 0 || r->rows == now->rows);
+           (shape->rows == 0 || r->rows == now->rows) &&
+           (shape->window == 0 || r->window == now->window);
 }
 
 /* If `recipe` is another case with the same verdict by the same clause, the case becomes
@@ -111,8 +112,22 @@ static int *pool_of(struct gate_recipe *r) {
     return &r->pool;
 }
 
+static int *window_of(struct gate_recipe *r) {
+    return &r->window;
+}
+
+static int *ahead_of(struct gate_recipe *r) {
+    return &r->ahead;
+}
+
+static int *kept_of(struct gate_recipe *r) {
+    return &r->kept;
+}
+
+/* Without a window nothing is kept beside it. */
 static int lower_sizes(struct attempt *a) {
-    return lower_size(a, sequences_of) | lower_size(a, rows_of) | lower_size(a, pool_of);
+    return lower_size(a, sequences_of) | lower_size(a, rows_of) | lower_size(a, pool_of) |
+           lower_size(a, kept_of) | lower_size(a, ahead_of) | lower_size(a, window_of);
 }
 
 static int drop_operations(struct attempt *a) {

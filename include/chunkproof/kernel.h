@@ -38,6 +38,9 @@
  * A kernel for caches of keys without positions declares that (`keys`), and rotates keys as it
  * reads them. All its calls are such, of trees too.
  *
+ * A kernel that has a sliding window, or shows a row keys behind its own position, declares that
+ * (`masks`). The numbers of a call then say which keys a row sees (WINDOW-1).
+ *
  * The call gives the keys' places in two ways, and a kernel may use either:
  *   a plan   shared[], then each sequence's own runs: what a two-phase kernel walks
  *   paged    the whole table: what a paged kernel walks
@@ -59,7 +62,7 @@ extern "C" {
 
 /* The version of this file, combined with the sizes of the structures that both sides see. The gate
  * refuses a kernel that was compiled with another one. */
-#define CP_KERNEL_VERSION 6
+#define CP_KERNEL_VERSION 7
 #define CP_KERNEL_ABI                                                                              \
     (1000000 * CP_KERNEL_VERSION + 1000 * (int)sizeof(struct cp_kernel_call) +                     \
      (int)sizeof(struct cp_kernel))
@@ -101,6 +104,12 @@ struct cp_kernel_call {
 
     int plan; /* CP_PLANS_TREES, ..._RANGES or ..._LISTS: not above what the kernel declares */
 
+    /* WINDOW-1: a row at p sees the keys of its sequence at the positions t with t <= p + ahead,
+     * and of these, where there is a window of W keys, those with t > p - W or t < kept. ahead and
+     * kept are from 0 to 2^22, and 0 unless the kernel declares that it takes others. */
+    int window; /* W, or 0: none. Of a CP_WINDOW_BEFORE kernel W - 1, from 0 on, or -1: none */
+    int ahead, kept;
+
     const int *n_tokens;    /* [b] keys of each sequence, >= 0: those of its runs together */
     const int *query_begin; /* [b + 1], from 0: sequence s has rows query_begin[s] .. [s+1]-1 */
     /* [n_rows] where each row stands. Of a tree, row r of sequence s stands at n_tokens[s] -
@@ -111,10 +120,10 @@ struct cp_kernel_call {
     /* Paged: run i of sequence s is in chunk table[s table_width + i]. It has the keys of
      * table_tokens tokens, in the slots from 0 on, at the positions from table_position on
      * (RUNS-1). Of these a row at p sees the first p + 1 - table_position, none if that is below 0,
-     * and not more than there are (RUNS-4). After the last run of a sequence the entries of `table`
-     * are -1, and both others are 0. Of a tree, run i has the keys i c .. i c + c - 1, or fewer if
-     * it is the last one, and begins at position i c. In other plans runs stand in any order, at
-     * positions from 0 to 2^22. */
+     * and not more than there are (RUNS-4), unless there is a window or `ahead`. After the last run
+     * of a sequence the entries of `table` are -1, and both others are 0. Of a tree, run i has the
+     * keys i c .. i c + c - 1, or fewer if it is the last one, and begins at position i c. In other
+     * plans runs stand in any order, at positions from 0 to 2^22. */
     int table_width;           /* above the runs of the longest sequence */
     const int *table;          /* [b][table_width] */
     const int *table_tokens;   /* [b][table_width] */
@@ -287,6 +296,10 @@ struct cp_kernel_class {
 #define CP_INVARIANT_BATCH 1 /* not on the other sequences, nor on which chunks are shared */
 #define CP_INVARIANT_CUTS  2 /* nor on which of the sequence's rows are in the same call */
 
+/* What the number of a window counts (CONV-6). */
+#define CP_WINDOW_OF_KEYS 0 /* the keys that a row sees at most, its own position among them */
+#define CP_WINDOW_BEFORE  1 /* those before its own position: one less */
+
 /* Conventions that kernels differ in. All zeros: those of the specification. */
 struct cp_kernel_conventions {
     int lse_base;       /* CP_LSE_NATURAL or CP_LSE_BITS */
@@ -295,7 +308,14 @@ struct cp_kernel_conventions {
     double empty_value; /* for CP_EMPTY_VALUE: no NaN, as lse_type rounds it; else 0 */
     int never;          /* a sum of CP_NEVER_... */
     int invariant;      /* CP_INVARIANT_... */
+    int window;         /* CP_WINDOW_OF_KEYS or CP_WINDOW_BEFORE */
 };
+
+/* Which masks a kernel takes beside the causal one: a sum of these. Its calls have some of them,
+ * with numbers of their own in each call, or none. */
+#define CP_MASKS_WINDOW 1
+#define CP_MASKS_AHEAD  2 /* keys behind the row's own position */
+#define CP_MASKS_KEPT   4 /* first tokens beside a window; only with CP_MASKS_WINDOW */
 
 /* Where a kernel's arrays are: in host memory; or on the current CUDA device, while the struct of
  * the call is in host memory. */
@@ -311,6 +331,7 @@ struct cp_kernel {
     int plans;                     /* CP_PLANS_TREES, CP_PLANS_RANGES or CP_PLANS_LISTS */
     int keys;                      /* CP_KEYS_PLACED, CP_KEYS_RAW or CP_KEYS_LOCAL */
     int pairs;                     /* CP_PAIRS_HALVES or CP_PAIRS_NEIGHBOURS */
+    int masks;                     /* a sum of CP_MASKS_... */
     struct cp_kernel_conventions conventions;
     struct cp_kernel_class arithmetic;
 
