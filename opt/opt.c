@@ -124,17 +124,25 @@ static int shape_is_valid(const struct cp_attention *a) {
 }
 
 static int is_supported(const struct cp_attention *a) {
-    return a->q_type != CP_FP64 && a->kv_type != CP_FP64 && fabs(a->scale) <= (double)FLT_MAX;
+    return a->window.keys == 0 && a->window.ahead == 0 && a->window.kept == 0 &&
+           a->q_type != CP_FP64 && a->kv_type != CP_FP64 && fabs(a->scale) <= (double)FLT_MAX;
 }
 
 static int variant_is_known(const struct cp_attention *a) {
     return a->variant == CP_BUFFERED || a->variant == CP_MERGE_AT_ONCE;
 }
 
+/* WINDOW-1 */
+static int window_is_valid(const struct cp_attention *a) {
+    return a->window.keys >= 0 && a->window.keys <= CP_MAX_WINDOW && a->window.ahead >= 0 &&
+           a->window.ahead <= CP_MAX_WINDOW && a->window.kept >= 0 &&
+           a->window.kept <= CP_MAX_WINDOW;
+}
+
 static int arguments_are_valid(const struct cp_attention *a) {
     return a->q != NULL && a->k != NULL && a->v != NULL && a->out != NULL && a->workspace != NULL &&
            (uintptr_t)a->workspace % _Alignof(double) == 0 && isfinite(a->scale) &&
-           variant_is_known(a);
+           variant_is_known(a) && window_is_valid(a);
 }
 
 size_t cp_opt_workspace(const struct cp_opt *opt, const struct cp_attention *attention) {

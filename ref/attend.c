@@ -177,6 +177,18 @@ static int variant_is_known(const struct cp_attention *attention) {
     return attention->variant == CP_BUFFERED || attention->variant == CP_MERGE_AT_ONCE;
 }
 
+/* WINDOW-1 */
+/*@
+  requires valid: \valid_read(attention);
+  assigns \nothing;
+  ensures window_1: \result != 0 <==> window_ok(*attention);
+*/
+static int window_is_valid(const struct cp_attention *attention) {
+    return attention->window.keys >= 0 && attention->window.keys <= CP_MAX_WINDOW &&
+           attention->window.ahead >= 0 && attention->window.ahead <= CP_MAX_WINDOW &&
+           attention->window.kept >= 0 && attention->window.kept <= CP_MAX_WINDOW;
+}
+
 /*@
   assigns \nothing;
   ensures aligned: \result != 0 <==> aligned((void *)address);
@@ -195,7 +207,7 @@ static int arguments_are_valid(const struct cp_attention *attention) {
     return attention->q != NULL && attention->k != NULL && attention->v != NULL &&
            attention->out != NULL && attention->workspace != NULL &&
            is_aligned(attention->workspace) && isfinite(attention->scale) &&
-           variant_is_known(attention);
+           variant_is_known(attention) && window_is_valid(attention);
 }
 
 size_t cp_attend_workspace(const struct cp_attention *attention) {

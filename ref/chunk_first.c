@@ -29,7 +29,7 @@
  * Both variants take the same steps:
  *   1. each descriptor, in the order of the plan;
  *   2. each sequence that the descriptor serves, and each query row of the sequence;
- *   3. how many keys of the chunk the row sees;
+ *   3. which keys of the chunk the row sees;
  *   4. for each head, partial_attn over these keys, to its place or merged into it. */
 #include "chunkproof/two_phase.h"
 
@@ -42,37 +42,39 @@
 
 /* ---- One partial result ---- */
 
-/* TPP-1: computes the state of the first n_keys keys of a chunk, for a query row and head, as
+/* TPP-1: computes the state of the keys seen of a chunk, for a query row and head, as
  * partial result `at`. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires chunk: chunk_ok(*attention, *plan, row, head, chunk, n_keys);
-  requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
+  requires chunk: chunk_ok(*attention, *plan, row, head, chunk, seen.end) &&
+    seen_ordered(seen, plan->chunk_size);
+  requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, seen.end);
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires at: 0 <= at < w->n_partials;
   assigns KEPT(attention, w);
   ensures ok: part_ok(part_at(w->state, w->o, attention->head_dim, at));
   ensures weight: part_weight(part_at(w->state, w->o, attention->head_dim, at)) ==
-    chunk_weight(*attention, plan->chunk_size, row, head, chunk, n_keys);
+    seen_weight(*attention, plan->chunk_size, row, head, chunk, seen);
   ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
     part_sum(part_at(w->state, w->o, attention->head_dim, at), j) ==
-      chunk_value(*attention, plan->chunk_size, row, head, chunk, n_keys, j);
+      seen_value(*attention, plan->chunk_size, row, head, chunk, seen, j);
   ensures others: parts_same_but{Pre,Post}(*w, attention->head_dim, at);
 */
 static void keep_part(const struct cp_attention *attention, const struct cp_plan *plan,
-                      const struct workspace *w, int row, int head, int chunk, int n_keys,
+                      const struct workspace *w, int row, int head, int chunk, struct cp_seen seen,
                       size_t at) {
     //@ assert places: parts_apart(*w, attention->head_dim, at);
     double *o = cp_part_o(w, at, attention->head_dim);
-    cp_attend_chunk(attention, plan, w->q, &w->state[at], o, row, head, chunk, n_keys);
+    cp_attend_chunk(attention, plan, w->q, w->out, &w->state[at], o, row, head, chunk, seen);
     //@ assert others: others_still{Pre,Here}(*w, attention->head_dim, at);
 }
 
 /* TPP-4: computes the same state and merges it into partial result `at`. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires chunk: chunk_ok(*attention, *plan, row, head, chunk, n_keys);
-  requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
+  requires chunk: chunk_ok(*attention, *plan, row, head, chunk, seen.end) &&
+    seen_ordered(seen, plan->chunk_size);
+  requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, seen.end);
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires at: 0 <= at < w->n_partials;
   requires ok: part_ok(part_at(w->state, w->o, attention->head_dim, at));
@@ -80,26 +82,26 @@ static void keep_part(const struct cp_attention *attention, const struct cp_plan
   ensures ok: part_ok(part_at(w->state, w->o, attention->head_dim, at));
   ensures weight: part_weight(part_at(w->state, w->o, attention->head_dim, at)) ==
     \old(part_weight(part_at(w->state, w->o, attention->head_dim, at))) +
-    chunk_weight(*attention, plan->chunk_size, row, head, chunk, n_keys);
+    seen_weight(*attention, plan->chunk_size, row, head, chunk, seen);
   ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
     part_sum(part_at(w->state, w->o, attention->head_dim, at), j) ==
       \old(part_sum(part_at(w->state, w->o, attention->head_dim, at), j)) +
-      chunk_value(*attention, plan->chunk_size, row, head, chunk, n_keys, j);
+      seen_value(*attention, plan->chunk_size, row, head, chunk, seen, j);
   ensures others: parts_same_but{Pre,Post}(*w, attention->head_dim, at);
 */
 static void merge_part(const struct cp_attention *attention, const struct cp_plan *plan,
-                       const struct workspace *w, int row, int head, int chunk, int n_keys,
+                       const struct workspace *w, int row, int head, int chunk, struct cp_seen seen,
                        size_t at) {
     struct cp_state part;
     //@ assert places: parts_apart(*w, attention->head_dim, at);
     double *o = cp_part_o(w, at, attention->head_dim);
-    cp_attend_chunk(attention, plan, w->q, &part, w->part_o, row, head, chunk, n_keys);
+    cp_attend_chunk(attention, plan, w->q, w->out, &part, w->part_o, row, head, chunk, seen);
     //@ assert before_state: states_same{Pre,Here}(*w);
     //@ assert before_o: part_o_same{Pre,Here}(*w, attention->head_dim, at);
     //@ assert before_its_o: numbers_same{Pre,Here}(o, attention->head_dim);
     //@ assert before: part_same{Pre,Here}(*w, attention->head_dim, at);
     cp_attn_reduce(&w->state[at], o, &part, w->part_o, attention->head_dim);
-    //@ assert part: chunk_sums(part, w->part_o, *attention, *plan, row, head, chunk, n_keys);
+    //@ assert part: chunk_sums(part, w->part_o, *attention, *plan, row, head, chunk, seen);
     //@ assert others_o: o_same_but{Pre,Here}(*w, attention->head_dim, at);
     //@ assert others: others_still{Pre,Here}(*w, attention->head_dim, at);
 }
@@ -124,24 +126,25 @@ static void empty_part(const struct cp_attention *attention, const struct worksp
     //@ assert others: others_still{Pre,Here}(*w, attention->head_dim, at);
 }
 
-/* How many keys of the chunk of descriptor i a query row of sequence s sees. */
+/* Which keys of the chunk of descriptor i a query row of sequence s sees. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan);
   requires ok: phases_ok(*attention, *plan);
   requires descriptor: 0 <= i < plan->n_shared;
   requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row);
   assigns \nothing;
-  ensures prefill_4: \result == keys_seen_in(position_of(*attention, *plan, s, row),
+  ensures window_2: seen_is(\result, *attention, position_of(*attention, *plan, s, row),
     plan->shared[i].position, plan->shared[i].n_tokens);
-  ensures own: 0 <= \result <= plan->shared[i].n_tokens <= plan->chunk_size;
+  ensures own: seen_ordered(\result, plan->shared[i].n_tokens) &&
+    plan->shared[i].n_tokens <= plan->chunk_size;
 */
-static int shared_keys(const struct cp_attention *attention, const struct cp_plan *plan, int i,
-                       int s, int row) {
+static struct cp_seen shared_keys(const struct cp_attention *attention, const struct cp_plan *plan,
+                                  int i, int s, int row) {
     //@ ghost row_is_inside(attention, plan, s, row, 0);
     //@ ghost runs_are_countable(plan, s);
     //@ assert descriptor: runs_gives(*plan, i);
     int p = cp_position_of_row(attention, plan, s, row);
-    return cp_keys_from(p, plan->shared[i].position, plan->shared[i].n_tokens);
+    return cp_seen_of(attention, p, plan->shared[i].position, plan->shared[i].n_tokens);
 }
 
 /* ---- CP_BUFFERED: each partial result has its place ---- */
@@ -164,15 +167,15 @@ static void keep_row(const struct cp_attention *attention, const struct cp_plan 
                      const struct workspace *w, int i, int s, int row, size_t part_row)
 /*@ ghost (int entry) */ {
     //@ ghost kept_row_is_inside(attention, plan, i, entry, s, row, part_row);
-    int n_keys = shared_keys(attention, plan, i, s, row); /* 3 */
+    struct cp_seen seen = shared_keys(attention, plan, i, s, row); /* 3 */
     size_t first = cp_row_begin(part_row, attention->n_heads);
     /*@ loop invariant head: 0 <= head <= attention->n_heads;
         loop invariant tpp_1: kept_before(w->state, w->o, *attention, *plan, first + head);
         loop assigns head, KEPT(attention, w); loop variant attention->n_heads - head; */
     for (int head = 0; head < attention->n_heads; head++) { /* 4 */
         size_t at = first + (size_t)head;
-        //@ ghost may_be_read(attention, plan, i, s, row, head, n_keys);
-        keep_part(attention, plan, w, row, head, plan->shared[i].chunk, n_keys, at);
+        //@ ghost may_be_read(attention, plan, i, s, row, head, seen.end);
+        keep_part(attention, plan, w, row, head, plan->shared[i].chunk, seen, at);
         //@ ghost kept_one_more(attention, plan, w, i, entry, row, head, at);
     }
 }
@@ -267,7 +270,7 @@ static void merge_row(const struct cp_attention *attention, const struct cp_plan
                       const struct workspace *w, int i, int s, int row)
 /*@ ghost (int entry) */ {
     //@ ghost served_row(attention, plan, i, entry, s, row);
-    int n_keys = shared_keys(attention, plan, i, s, row); /* 3 */
+    struct cp_seen seen = shared_keys(attention, plan, i, s, row); /* 3 */
     size_t first = cp_row_begin((size_t)row, attention->n_heads);
     /*@ loop invariant head: 0 <= head <= attention->n_heads;
         loop invariant tpp_4:
@@ -275,8 +278,8 @@ static void merge_row(const struct cp_attention *attention, const struct cp_plan
         loop assigns head, MERGED(attention, w); loop variant attention->n_heads - head; */
     for (int head = 0; head < attention->n_heads; head++) { /* 4 */
         size_t at = first + (size_t)head;
-        //@ ghost may_be_merged(attention, plan, w, i, entry, s, row, head, n_keys, at);
-        merge_part(attention, plan, w, row, head, plan->shared[i].chunk, n_keys, at);
+        //@ ghost may_be_merged(attention, plan, w, i, entry, s, row, head, seen.end, at);
+        merge_part(attention, plan, w, row, head, plan->shared[i].chunk, seen, at);
         //@ ghost merged_one_more(attention, plan, w, i, entry, s, row, head, at);
     }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A query row and head, and one chunk (TPP-5, TPP-6, PREFILL-2 to PREFILL-4). */
+/* A query row and head, and one chunk (TPP-5, TPP-6, PREFILL-2 to PREFILL-4, WINDOW-1 to
+ * WINDOW-3). */
 #include "row_chunk_internal.h"
 
 #include "chunkproof/number.h"
@@ -19,12 +20,24 @@ int cp_position_of_row(const struct cp_attention *attention, const struct cp_pla
     return plan->sequence[s].n_tokens - 1 - later;
 }
 
-int cp_keys_from(int p, int position, int n_tokens) {
+int cp_keys_from(long long p, int position, int n_tokens) {
     if (p < position) {
         return 0;
     }
-    int before = p - position; /* of these keys before p */
-    return before < n_tokens ? before + 1 : n_tokens;
+    long long before = p - position; /* of these keys before p */
+    return before < n_tokens ? (int)before + 1 : n_tokens;
+}
+
+struct cp_seen cp_seen_of(const struct cp_attention *attention, int p, int position, int n_tokens) {
+    long long last = (long long)p + attention->window.ahead;  /* that the row sees */
+    long long hidden = (long long)p - attention->window.keys; /* the last one before the window */
+    long long kept = (long long)attention->window.kept - 1;   /* the last of the first ones */
+    struct cp_seen seen = {0, 0, cp_keys_from(last, position, n_tokens)};
+    if (attention->window.keys != 0) {
+        seen.begin = cp_keys_from(hidden, position, seen.end);
+    }
+    seen.kept = cp_keys_from(kept, position, seen.begin);
+    return seen;
 }
 
 /* Loads the query that begins at element `at`, as doubles. */
@@ -65,17 +78,84 @@ static int kv_head_of_query(const struct cp_attention *attention, int head) {
     return head / group;
 }
 
+/* Computes partial_attn of a query row, which is in q, over the n keys from row `first` of K on. */
+/*@
+  requires valid: \valid_read(attention) && \valid(state) &&
+    \valid(o + (0 .. attention->head_dim - 1)) && \valid_read(q + (0 .. attention->head_dim - 1));
+  requires size: 0 <= attention->head_dim && 0 <= n <= CP_MAX_CHUNK_SIZE;
+  requires query: query_copied(q, *attention, at, attention->head_dim);
+  requires places: rows_fit(first + n, attention->head_dim);
+  requires tpp_6: keys_and_values((void *)attention->k, (void *)attention->v, attention->kv_type,
+    first, n, attention->head_dim);
+  requires apart: \separated(state, o + (0 .. attention->head_dim - 1),
+    q + (0 .. attention->head_dim - 1));
+  assigns *state, o[0 .. attention->head_dim - 1];
+  ensures ok: state_ok(*state, o, attention->head_dim);
+  ensures tpp_6_weight: state_weight(*state) == rows_weight(*attention, at, first, n);
+  ensures sum: \forall integer i; 0 <= i < attention->head_dim ==>
+    state_sum(*state, o[i]) == rows_value(*attention, at, first, n, i);
+*/
+static void attend_rows(const struct cp_attention *attention, const double *q,
+                        struct cp_state *state, double *o, size_t first, int n)
+/*@ ghost (size_t at) */ {
+    //@ ghost same_sums_of(attention, q, at, first, n);
+    cp_partial_attn(state, o, q, attention->k, attention->v, attention->kv_type, first, n,
+                    attention->head_dim, attention->scale);
+}
+
+/* WINDOW-3: computes the same and merges it into a state. part_o has room for d numbers. */
+/*@
+  requires valid: \valid_read(attention) && \valid(state) &&
+    \valid(o + (0 .. attention->head_dim - 1)) &&
+    \valid(part_o + (0 .. attention->head_dim - 1)) &&
+    \valid_read(q + (0 .. attention->head_dim - 1));
+  requires size: 0 <= attention->head_dim && 0 <= n <= CP_MAX_CHUNK_SIZE;
+  requires query: query_copied(q, *attention, at, attention->head_dim);
+  requires places: rows_fit(first + n, attention->head_dim);
+  requires tpp_6: keys_and_values((void *)attention->k, (void *)attention->v, attention->kv_type,
+    first, n, attention->head_dim);
+  requires apart: \separated(state, o + (0 .. attention->head_dim - 1),
+    q + (0 .. attention->head_dim - 1), part_o + (0 .. attention->head_dim - 1));
+  requires ok: state_ok(*state, o, attention->head_dim);
+  assigns *state, o[0 .. attention->head_dim - 1], part_o[0 .. attention->head_dim - 1];
+  ensures ok: state_ok(*state, o, attention->head_dim);
+  ensures weight: state_weight(*state) ==
+    \old(state_weight(*state)) + rows_weight(*attention, at, first, n);
+  ensures sum: \forall integer i; 0 <= i < attention->head_dim ==> state_sum(*state, o[i]) ==
+    state_sum(\old(*state), \old(o[i])) + rows_value(*attention, at, first, n, i);
+*/
+static void merge_rows(const struct cp_attention *attention, const double *q, double *part_o,
+                       struct cp_state *state, double *o, size_t first, int n)
+/*@ ghost (size_t at) */ {
+    struct cp_state part;
+    attend_rows(attention, q, &part, part_o, first, n) /*@ ghost (at) */;
+    //@ assert before: numbers_same{Pre,Here}(o, attention->head_dim);
+    cp_attn_reduce(state, o, &part, part_o, attention->head_dim);
+    /*@ assert part: \forall integer i; 0 <= i < attention->head_dim ==>
+          state_sum(part, part_o[i]) == rows_value(*attention, at, first, n, i); */
+}
+
 void cp_attend_chunk(const struct cp_attention *attention, const struct cp_plan *plan, double *q,
-                     struct cp_state *state, double *o, int row, int head, int chunk, int n_keys) {
+                     double *kept_o, struct cp_state *state, double *o, int row, int head,
+                     int chunk, struct cp_seen seen) {
     size_t kv_head = (size_t)kv_head_of_query(attention, head);
     size_t at = cp_row_offset(attention, row, head);
     load_query(attention, at, q);
-    //@ ghost slice_is_countable(attention, plan, row, head, chunk, n_keys, kv_head);
+    //@ ghost slice_is_countable(attention, plan, row, head, chunk, seen.end, kv_head);
     size_t slice = (size_t)chunk * (size_t)attention->n_kv_heads + kv_head;
     //@ assert slice: slice == row_at(chunk, attention->n_kv_heads) + kv_head;
     size_t first = slice * (size_t)plan->chunk_size;
     //@ assert first: first == key_row(*attention, plan->chunk_size, chunk, head);
-    //@ ghost same_sums_of(attention, q, at, first, n_keys);
-    cp_partial_attn(state, o, q, attention->k, attention->v, attention->kv_type, first, n_keys,
-                    attention->head_dim, attention->scale);
+    size_t begin = first + (size_t)seen.begin;
+    //@ assert begin: begin == key_row(*attention, plan->chunk_size, chunk, head) + seen.begin;
+    attend_rows(attention, q, state, o, begin, seen.end - seen.begin) /*@ ghost (at) */;
+    //@ ghost slice_is_countable(attention, plan, row, head, chunk, seen.kept, kv_head);
+    merge_rows(attention, q, kept_o, state, o, first, seen.kept) /*@ ghost (at) */;
+    //@ assert at: at == query_at(*attention, row, head);
+    /*@ assert weight: state_weight(*state) ==
+          rows_weight(*attention, at, begin, seen.end - seen.begin) +
+          rows_weight(*attention, at, first, seen.kept); */
+    /*@ assert sum: \forall integer i; 0 <= i < attention->head_dim ==> state_sum(*state, o[i]) ==
+          rows_value(*attention, at, begin, seen.end - seen.begin, i) +
+          rows_value(*attention, at, first, seen.kept, i); */
 }

@@ -7,6 +7,18 @@
 
 #include "attention_internal.h"
 
+/* The slots of a chunk that a query row sees (WINDOW-2): 0 .. kept - 1 and begin .. end - 1, with
+ * kept <= begin <= end. Without a window, 0 .. end - 1 alone. */
+struct cp_seen {
+    int kept;
+    int begin;
+    int end;
+};
+
+#ifdef __FRAMAC__
+#include "proofs/logic/row_chunk_seen.h"
+#endif
+
 /* Returns where a query row of sequence s stands (PREFILL-1): where the caller says, else at
  * n - R + t for row t of R. With n = 5 keys and R = 2 rows, row 0 stands at 3 and row 1 at 4. */
 /*@
@@ -35,25 +47,46 @@ int cp_position_of_row(const struct cp_attention *attention, const struct cp_pla
   ensures prefill_3: p < 0 ==> \result == 0;
   ensures own: 0 <= \result <= n_tokens;
 */
-int cp_keys_from(int p, int position, int n_tokens);
+int cp_keys_from(long long p, int position, int n_tokens);
 
-/* Computes partial_attn of a query row and head over the first n_keys keys of a chunk (TPP-6), with
- * the K/V head of the query head (TPP-5). Leaves the query in q, as doubles. */
+/* WINDOW-2: returns which of the n_tokens keys from `position` on a row at position p sees. With
+ * windows of 3 keys, the first one kept: of 4 keys from 0 on, a row at position 6 sees the first,
+ * and of 4 keys from 4 on, the slots 0 to 2. No sum overflows, whatever the numbers are. */
+/*@
+  requires valid: \valid_read(attention);
+  requires counts: 0 <= position && 0 <= n_tokens;
+  assigns \nothing;
+  ensures window_2: seen_is(\result, *attention, p, position, n_tokens);
+  ensures window_1: window_ok(*attention) ==> \forall integer i; 0 <= i < n_tokens ==>
+    (is_seen(\result, i) <==> in_window(*attention, p, position + i));
+  ensures prefill_4: no_window(*attention) ==> \result.kept == 0 && \result.begin == 0 &&
+    \result.end == keys_seen_in(p, position, n_tokens);
+  ensures ordered: seen_ordered(\result, n_tokens);
+*/
+struct cp_seen cp_seen_of(const struct cp_attention *attention, int p, int position, int n_tokens);
+
+/* Computes partial_attn of a query row and head over the keys that it sees of a chunk (TPP-6), with
+ * the K/V head of the query head (TPP-5). Where that is two ranges, their states are merged
+ * (WINDOW-3). Leaves the query in q, as doubles. kept_o has room for d numbers. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid(state) &&
-    \valid(o + (0 .. attention->head_dim - 1)) && \valid(q + (0 .. attention->head_dim - 1));
-  requires chunk: chunk_ok(*attention, *plan, row, head, chunk, n_keys);
-  requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
+    \valid(o + (0 .. attention->head_dim - 1)) && \valid(q + (0 .. attention->head_dim - 1)) &&
+    \valid(kept_o + (0 .. attention->head_dim - 1));
+  requires chunk: chunk_ok(*attention, *plan, row, head, chunk, seen.end);
+  requires seen: seen_ordered(seen, plan->chunk_size);
+  requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, seen.end);
   requires apart: \separated(state, o + (0 .. attention->head_dim - 1),
-    q + (0 .. attention->head_dim - 1));
-  assigns *state, o[0 .. attention->head_dim - 1], q[0 .. attention->head_dim - 1];
+    q + (0 .. attention->head_dim - 1), kept_o + (0 .. attention->head_dim - 1));
+  assigns *state, o[0 .. attention->head_dim - 1], q[0 .. attention->head_dim - 1],
+    kept_o[0 .. attention->head_dim - 1];
   ensures ok: state_ok(*state, o, attention->head_dim);
   ensures weight: state_weight(*state) ==
-    chunk_weight(*attention, plan->chunk_size, row, head, chunk, n_keys);
+    seen_weight(*attention, plan->chunk_size, row, head, chunk, seen);
   ensures sum: \forall integer i; 0 <= i < attention->head_dim ==> state_sum(*state, o[i]) ==
-    chunk_value(*attention, plan->chunk_size, row, head, chunk, n_keys, i);
+    seen_value(*attention, plan->chunk_size, row, head, chunk, seen, i);
 */
 void cp_attend_chunk(const struct cp_attention *attention, const struct cp_plan *plan, double *q,
-                     struct cp_state *state, double *o, int row, int head, int chunk, int n_keys);
+                     double *kept_o, struct cp_state *state, double *o, int row, int head,
+                     int chunk, struct cp_seen seen);
 
 #endif

@@ -50,32 +50,33 @@ static void merge_kept(const struct cp_attention *attention, const struct worksp
     //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->head_dim);
 }
 
-/* Computes the first n_keys keys of a chunk and merges them into the state of a row. */
+/* Computes the keys seen of a chunk and merges them into the state of a row. */
 /*@
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(plan) && \valid_read(w);
-  requires chunk: chunk_ok(*attention, *plan, row, head, chunk, n_keys);
-  requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, n_keys);
+  requires chunk: chunk_ok(*attention, *plan, row, head, chunk, seen.end) &&
+    seen_ordered(seen, plan->chunk_size);
+  requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, seen.end);
   requires workspace: workspace_ok(*w, attention->head_dim);
   requires ok: state_ok(*state, w->row_o, attention->head_dim);
   assigns *state, NUMBERS(attention, w->row_o), NUMBERS(attention, w->q),
-    NUMBERS(attention, w->part_o);
+    NUMBERS(attention, w->part_o), NUMBERS(attention, w->out);
   ensures ok: state_ok(*state, w->row_o, attention->head_dim);
   ensures weight: state_weight(*state) == \old(state_weight(*state)) +
-    chunk_weight(*attention, plan->chunk_size, row, head, chunk, n_keys);
+    seen_weight(*attention, plan->chunk_size, row, head, chunk, seen);
   ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
     state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j])) +
-      chunk_value(*attention, plan->chunk_size, row, head, chunk, n_keys, j);
+      seen_value(*attention, plan->chunk_size, row, head, chunk, seen, j);
   ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
 */
 static void merge_chunk(const struct cp_attention *attention, const struct cp_plan *plan,
-                        const struct workspace *w, int row, int head, int chunk, int n_keys,
-                        struct cp_state *state) {
+                        const struct workspace *w, int row, int head, int chunk,
+                        struct cp_seen seen, struct cp_state *state) {
     struct cp_state part;
     //@ assert places: parts_inside(*w, attention->head_dim);
-    cp_attend_chunk(attention, plan, w->q, &part, w->part_o, row, head, chunk, n_keys);
+    cp_attend_chunk(attention, plan, w->q, w->out, &part, w->part_o, row, head, chunk, seen);
     //@ assert before: numbers_same{Pre,Here}(w->row_o, attention->head_dim);
     cp_attn_reduce(state, w->row_o, &part, w->part_o, attention->head_dim);
-    //@ assert part: chunk_sums(part, w->part_o, *attention, *plan, row, head, chunk, n_keys);
+    //@ assert part: chunk_sums(part, w->part_o, *attention, *plan, row, head, chunk, seen);
     //@ assert kept_state: states_same{Pre,Here}(*w);
     //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->head_dim);
 }
@@ -89,14 +90,15 @@ void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan
           \at(*state, Pre), *state, w->row_o);
         loop invariant kept: parts_same{Pre,Here}(*w, attention->head_dim);
         loop assigns k, *state, NUMBERS(attention, w->row_o), NUMBERS(attention, w->q),
-          NUMBERS(attention, w->part_o); loop variant plan->sequence[s].n_chunks - k; */
+          NUMBERS(attention, w->part_o), NUMBERS(attention, w->out);
+        loop variant plan->sequence[s].n_chunks - k; */
     for (int k = plan->sequence[s].n_shared; k < plan->sequence[s].n_chunks; k++) {
         //@ ghost own_run(plan, s, k);
         int chunk = plan->sequence[s].run[k].chunk;
-        int n_keys =
-            cp_keys_from(p, plan->sequence[s].run[k].position, plan->sequence[s].run[k].n_tokens);
-        //@ ghost own_may_be_read(attention, plan, s, row, k, head, n_keys);
-        merge_chunk(attention, plan, w, row, head, chunk, n_keys, state);
+        struct cp_seen seen = cp_seen_of(attention, p, plan->sequence[s].run[k].position,
+                                         plan->sequence[s].run[k].n_tokens);
+        //@ ghost own_may_be_read(attention, plan, s, row, k, head, seen);
+        merge_chunk(attention, plan, w, row, head, chunk, seen, state);
     }
 }
 

@@ -51,7 +51,7 @@ void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_p
   requires row: query_of(*attention, *plan, s, row, head);
   requires ok: state_ok(*state, w->row_o, attention->head_dim);
   assigns *state, NUMBERS(attention, w->row_o), NUMBERS(attention, w->q),
-    NUMBERS(attention, w->part_o);
+    NUMBERS(attention, w->part_o), NUMBERS(attention, w->out);
   ensures ok: state_ok(*state, w->row_o, attention->head_dim);
   ensures tpp_2_weight: state_weight(*state) == \old(state_weight(*state)) +
     own_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head,

@@ -15,7 +15,7 @@ struct workspace {
     double *q;              /* [d]: a query row, as doubles */
     double *part_o;         /* [d]: o of a state that is merged at once */
     double *row_o;          /* [d]: o of the query row and head at work */
-    double *out;            /* [d]: its result o / n, before rounding */
+    double *out;            /* [d]: its result o / n, before rounding; before that, kept_o */
 };
 
 #ifdef __FRAMAC__

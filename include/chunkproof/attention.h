@@ -6,9 +6,9 @@
  *   out[r][a] = sum_j softmax_j(scale * q[r][a] . K[j][g]) V[j][g]
  * over the keys j of s that r may see (SOFTMAX-2, TPP-3). Sequence s has the query rows
  * query_begin[s] .. query_begin[s+1]-1. A row at position p sees the keys of s at positions up to p
- * (causal). The caller gives the positions; or the rows stand at the last positions of s, in order:
- * then the last row sees all n keys, the one before n-1, and so on. A row that sees no key gives
- * zeros and log-sum-exp -infinity. */
+ * (causal), or those of its window. The caller gives the positions; or the rows stand at the last
+ * positions of s, in order: then the last row sees all n keys, the one before n-1, and so on. A row
+ * that sees no key gives zeros and log-sum-exp -infinity. */
 #ifndef CHUNKPROOF_ATTENTION_H
 #define CHUNKPROOF_ATTENTION_H
 
@@ -19,6 +19,20 @@
 
 #define CP_BUFFERED      0 /* keep every partial result of the chunk-first phase (Algorithm 1) */
 #define CP_MERGE_AT_ONCE 1 /* merge each at once (section 3.3): one state per query row and head */
+
+/* WINDOW-1: which keys of its sequence a row at position p sees: those at positions t with
+ *
+ *     t <= p + ahead    and    (keys = 0 or t > p - keys or t < kept)
+ *
+ * All zeros: those up to its own position (PREFILL-2). Each is from 0 to CP_MAX_WINDOW. The plan
+ * may leave out runs of which no row sees a key (WINDOW-4). */
+struct cp_window {
+    int keys;  /* W, the row's own position among them; 0: no window */
+    int ahead; /* how far behind its own position a row sees; 0: causal */
+    int kept;  /* the first so many positions are seen outside of the window, too */
+};
+
+#define CP_MAX_WINDOW (1 << 30)
 
 struct cp_attention {
     const struct cp_plan *plan;
@@ -34,6 +48,7 @@ struct cp_attention {
      * row behind the last key of its sequence sees all. NULL: row t of r of a sequence with n
      * tokens at n - r + t. */
     const int *position;
+    struct cp_window window;       /* all zeros: none */
     int q_type, kv_type, out_type; /* CP_FP16, CP_FP32, CP_FP64 or CP_BF16 */
     const void *q;                 /* [query rows][h][d] */
     const void *k; /* [capacity][h_kv][c][d]; only the first n_tokens keys of a chunk are read */

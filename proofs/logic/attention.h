@@ -28,6 +28,30 @@
   // PREFILL-4: and how many of the t keys from position f on.
   logic integer keys_seen_in(integer p, integer f, integer t) = \min(\max(p + 1 - f, 0), t);
 
+  // WINDOW-1: the numbers of a window that is one; the key at position t is one that a row at
+  // position p sees.
+  predicate window_ok(struct cp_attention a) = 0 <= a.window.keys <= CP_MAX_WINDOW &&
+    0 <= a.window.ahead <= CP_MAX_WINDOW && 0 <= a.window.kept <= CP_MAX_WINDOW;
+  predicate in_window(struct cp_attention a, integer p, integer t) = t <= p + a.window.ahead &&
+    (a.window.keys == 0 || t > p - a.window.keys || t < a.window.kept);
+  predicate no_window(struct cp_attention a) =
+    a.window.keys == 0 && a.window.ahead == 0 && a.window.kept == 0;
+
+  // WINDOW-2: of the t keys from position f on it sees slots 0 .. kept - 1 and begin .. end - 1.
+  // Names, lest the provers expand them everywhere.
+  axiomatic Window {
+    logic integer window_end(struct cp_attention a, integer p, integer f, integer t);
+    axiom window_end_is: \forall struct cp_attention a, integer p, f, t;
+      window_end(a, p, f, t) == keys_seen_in(p + a.window.ahead, f, t);
+    logic integer window_begin(struct cp_attention a, integer p, integer f, integer t);
+    axiom window_begin_is: \forall struct cp_attention a, integer p, f, t;
+      window_begin(a, p, f, t) == (a.window.keys == 0 ? 0 :
+        keys_seen_in(p - a.window.keys, f, window_end(a, p, f, t)));
+    logic integer window_kept(struct cp_attention a, integer p, integer f, integer t);
+    axiom window_kept_is: \forall struct cp_attention a, integer p, f, t;
+      window_kept(a, p, f, t) == keys_seen_in(a.window.kept - 1, f, window_begin(a, p, f, t));
+  }
+
   // TPP-5: the K/V head of query head a.
   logic integer kv_head_of(struct cp_attention a, integer head) = head / (a.n_heads / a.n_kv_heads);
 

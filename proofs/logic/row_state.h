@@ -69,38 +69,41 @@
      requires row: 0 <= s < plan->n_sequences && row_of(*attention, s, row) &&
        0 <= head < attention->n_heads;
      requires chunk: plan->sequence[s].n_shared <= k < plan->sequence[s].n_chunks;
-     requires keys: n_keys == keys_seen_in(position_of(*attention, *plan, s, row),
-       plan_position(*plan, s, k), plan_tokens(*plan, s, k));
+     requires keys: seen_is(seen, *attention, position_of(*attention, *plan, s, row),
+       plan_position(*plan, s, k), plan_tokens(*plan, s, k)) &&
+       seen_ordered(seen, plan_tokens(*plan, s, k));
      assigns \nothing;
-     ensures chunk: chunk_ok(*attention, *plan, row, head, plan->sequence[s].run[k].chunk, n_keys);
+     ensures chunk: seen_ordered(seen, plan->chunk_size) &&
+       chunk_ok(*attention, *plan, row, head, plan->sequence[s].run[k].chunk, seen.end);
      ensures tpp_6:
-       chunk_readable(*attention, plan->chunk_size, plan->sequence[s].run[k].chunk, head, n_keys);
+       chunk_readable(*attention, plan->chunk_size, plan->sequence[s].run[k].chunk, head,
+         seen.end);
      ensures weight:
        own_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k + 1) ==
        own_weight(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k) +
-       chunk_weight(*attention, plan->chunk_size, row, head, plan->sequence[s].run[k].chunk,
-         n_keys);
+       seen_weight(*attention, plan->chunk_size, row, head, plan->sequence[s].run[k].chunk,
+         seen);
      ensures value: \forall integer j;
        own_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k + 1,
          j) ==
        own_value(*attention, *plan, s, position_of(*attention, *plan, s, row), row, head, k, j) +
-       chunk_value(*attention, plan->chunk_size, row, head, plan->sequence[s].run[k].chunk, n_keys,
+       seen_value(*attention, plan->chunk_size, row, head, plan->sequence[s].run[k].chunk, seen,
          j); @/
   void own_may_be_read(const struct cp_attention *attention, const struct cp_plan *plan, int s,
-                       int row, int k, int head, int n_keys) {
+                       int row, int k, int head, struct cp_seen seen) {
     /@ assert list: runs_list(*plan, s); @/
     row_is_inside(attention, plan, s, row, head);
     own_run(plan, s, k);
     /@ assert chunk: plan->sequence[s].run[k].chunk == plan_chunk(*plan, s, k); @/
-    /@ assert keys: 0 <= n_keys <= plan_tokens(*plan, s, k) <= plan->chunk_size; @/
+    /@ assert keys: 0 <= seen.end <= plan_tokens(*plan, s, k) <= plan->chunk_size; @/
     /@ assert weight: own_chunk_weight(*attention, *plan, s, k,
          position_of(*attention, *plan, s, row), row, head) ==
-         chunk_weight(*attention, plan->chunk_size, row, head, plan->sequence[s].run[k].chunk,
-         n_keys); @/
+         seen_weight(*attention, plan->chunk_size, row, head, plan->sequence[s].run[k].chunk,
+         seen); @/
     /@ assert value: \forall integer j; own_chunk_value(*attention, *plan, s, k,
          position_of(*attention, *plan, s, row), row, head, j) ==
-         chunk_value(*attention, plan->chunk_size, row, head, plan->sequence[s].run[k].chunk,
-         n_keys, j); @/
+         seen_value(*attention, plan->chunk_size, row, head, plan->sequence[s].run[k].chunk,
+         seen, j); @/
   }
 */
 

@@ -60,21 +60,35 @@
   logic integer query_at(struct cp_attention a, integer row, integer head) =
     row_at(row_at(row, a.n_heads) + head, a.head_dim);
 
-  // For a query row and head, the sum of e(score) over the first n keys of a chunk, and that of
-  // e(score) * v_i (TPP-5, TPP-6).
-  logic real chunk_weight(struct cp_attention a, integer c, integer row, integer head,
-                          integer chunk, integer n) =
-    query_weight((void *)a.q, a.q_type, query_at(a, row, head), (void *)a.k, a.kv_type,
-      key_row(a, c, chunk, head), a.head_dim, a.scale, n);
-  logic real chunk_value(struct cp_attention a, integer c, integer row, integer head,
-                         integer chunk, integer n, integer i) =
-    query_value((void *)a.q, a.q_type, query_at(a, row, head), (void *)a.k, (void *)a.v,
-      a.kv_type, key_row(a, c, chunk, head), a.head_dim, a.scale, n, i);
+  // For the query row that begins at element `at`, the sums over n keys from row `first` of K on.
+  axiomatic RowsSums {
+    logic real rows_weight(struct cp_attention a, integer at, integer first, integer n);
+    axiom rows_weight_is: \forall struct cp_attention a, integer at, first, n;
+      rows_weight(a, at, first, n) == query_weight((void *)a.q, a.q_type, at, (void *)a.k,
+        a.kv_type, first, a.head_dim, a.scale, n);
+    logic real rows_value(struct cp_attention a, integer at, integer first, integer n, integer i);
+    axiom rows_value_is: \forall struct cp_attention a, integer at, first, n, i;
+      rows_value(a, at, first, n, i) == query_value((void *)a.q, a.q_type, at, (void *)a.k,
+        (void *)a.v, a.kv_type, first, a.head_dim, a.scale, n, i);
+  }
 
-  predicate chunk_sums{L}(struct cp_state s, double *o, struct cp_attention a, struct cp_plan p,
-                          integer row, integer head, integer chunk, integer n) =
-    \forall integer j; 0 <= j < a.head_dim ==>
-      state_sum(s, o[j]) == chunk_value(a, p.chunk_size, row, head, chunk, n, j);
+  // For a query row and head, the sum of e(score) over the slots 0 .. kept - 1 and begin .. end - 1
+  // of a chunk, and that of e(score) * v_i (TPP-5, TPP-6, WINDOW-2).
+  axiomatic ChunkSums {
+    logic real chunk_weight(struct cp_attention a, integer c, integer row, integer head,
+                            integer chunk, integer kept, integer begin, integer end);
+    axiom chunk_weight_is: \forall struct cp_attention a, integer c, row, head, chunk, kept, begin,
+      end; chunk_weight(a, c, row, head, chunk, kept, begin, end) ==
+        rows_weight(a, query_at(a, row, head), key_row(a, c, chunk, head) + begin, end - begin) +
+        rows_weight(a, query_at(a, row, head), key_row(a, c, chunk, head), kept);
+    logic real chunk_value(struct cp_attention a, integer c, integer row, integer head,
+                           integer chunk, integer kept, integer begin, integer end, integer i);
+    axiom chunk_value_is: \forall struct cp_attention a, integer c, row, head, chunk, kept, begin,
+      end, i; chunk_value(a, c, row, head, chunk, kept, begin, end, i) ==
+        rows_value(a, query_at(a, row, head), key_row(a, c, chunk, head) + begin, end - begin,
+          i) +
+        rows_value(a, query_at(a, row, head), key_row(a, c, chunk, head), kept, i);
+  }
 
   // TPP-6: the first n keys of a chunk may be read, in K and in V; those of the plan: of a shared
   // chunk its n_tokens, of an own chunk what its sequence has there. And Q, of n_rows query rows.
@@ -111,21 +125,29 @@
   logic real shared_chunk_weight(struct cp_attention a, struct cp_plan p, integer i, integer pos,
                                  integer row, integer head) =
     chunk_weight(a, p.chunk_size, row, head, p.shared[i].chunk,
-      keys_seen_in(pos, p.shared[i].position, p.shared[i].n_tokens));
+      window_kept(a, pos, p.shared[i].position, p.shared[i].n_tokens),
+      window_begin(a, pos, p.shared[i].position, p.shared[i].n_tokens),
+      window_end(a, pos, p.shared[i].position, p.shared[i].n_tokens));
   logic real shared_chunk_value(struct cp_attention a, struct cp_plan p, integer i, integer pos,
                                 integer row, integer head, integer j) =
     chunk_value(a, p.chunk_size, row, head, p.shared[i].chunk,
-      keys_seen_in(pos, p.shared[i].position, p.shared[i].n_tokens), j);
+      window_kept(a, pos, p.shared[i].position, p.shared[i].n_tokens),
+      window_begin(a, pos, p.shared[i].position, p.shared[i].n_tokens),
+      window_end(a, pos, p.shared[i].position, p.shared[i].n_tokens), j);
 
   // ... and of the k-th run of sequence s (RUNS-4).
   logic real own_chunk_weight(struct cp_attention a, struct cp_plan p, integer s, integer k,
                               integer pos, integer row, integer head) =
     chunk_weight(a, p.chunk_size, row, head, plan_chunk(p, s, k),
-      keys_seen_in(pos, plan_position(p, s, k), plan_tokens(p, s, k)));
+      window_kept(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
+      window_begin(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
+      window_end(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)));
   logic real own_chunk_value(struct cp_attention a, struct cp_plan p, integer s, integer k,
                              integer pos, integer row, integer head, integer j) =
     chunk_value(a, p.chunk_size, row, head, plan_chunk(p, s, k),
-      keys_seen_in(pos, plan_position(p, s, k), plan_tokens(p, s, k)), j);
+      window_kept(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
+      window_begin(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
+      window_end(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)), j);
 
   // TPP-1, TPP-4: the sums over those of the first n descriptors that serve s, in the order of the
   // plan.

@@ -10,7 +10,8 @@
 #define NUMBERS(attention, x) x[0 .. attention->head_dim - 1]
 #define PARTIALS(attention, w) \
     w->state[0 .. w->n_partials - 1], w->o[0 .. row_at(w->n_partials, attention->head_dim) - 1]
-#define KEPT(attention, w) PARTIALS(attention, w), NUMBERS(attention, w->q)
+#define KEPT(attention, w) \
+    PARTIALS(attention, w), NUMBERS(attention, w->q), NUMBERS(attention, w->out)
 #define MERGED(attention, w) KEPT(attention, w), NUMBERS(attention, w->part_o)
 /* clang-format on */
 
