@@ -105,7 +105,7 @@ struct gate_recipe {
      *               every second one, and of the first
      *   pool        chunks of the pool; those in use have any numbers below it. In host memory */
     int sequences, rows, pool;
-    /* WINDOW-1, for kernels that take it: keys of a window, how far a row sees behind its own
+    /* WINDOW-1, for kernels that take it: keys of a window, how far a row sees after its own
      * position, and first positions that are kept beside the window; 0: none. */
     int window, ahead, kept;
     int rotary; /* numbers of a head that are rotated (GATE-14), even; 0: as many as there are */

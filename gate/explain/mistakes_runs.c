@@ -106,9 +106,9 @@ static const struct explain_mistake windows[] = {
      {UP_TO_3(mask.by)}},
     {"as if the window were shorter by the tokens that are kept (WINDOW-1)", 10,
      {.mask = {MASK_KEPT_COUNTED}}},
-    {"as if no row saw keys behind its own position" OF_MASKED("a") " (WINDOW-1)", 7,
+    {"as if no row saw keys after its own position" OF_MASKED("a") " (WINDOW-1)", 7,
      {.mask = {MASK_CAUSAL}}, {MASKED_RUNS}},
-    {"as if it saw {+a} of the keys behind its own position (WINDOW-1)", 9,
+    {"as if it saw {+a} of the keys after its own position (WINDOW-1)", 9,
      {.mask = {MASK_AHEAD_BY}}, {UP_TO_3(mask.by)}},
     {"as if the window of each row were that of the last row of its sequence" OF_MASKED("a")
      " (WINDOW-1)", 10, {.mask = {MASK_FROM_LAST}}, {MASKED_RUNS}},

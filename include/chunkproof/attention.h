@@ -28,7 +28,7 @@
  * may leave out runs of which no row sees a key (WINDOW-4). */
 struct cp_window {
     int keys;  /* W, the row's own position among them; 0: no window */
-    int ahead; /* how far behind its own position a row sees; 0: causal */
+    int ahead; /* how far after its own position a row sees; 0: causal */
     int kept;  /* the first so many positions are seen outside of the window, too */
 };
 

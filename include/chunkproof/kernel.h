@@ -21,13 +21,13 @@
  * attend() computes attention of each query row and head over the keys that the row sees
  * (SOFTMAX-2, TPP-5, PREFILL-2). Sequence s has the rows query_begin[s] .. query_begin[s+1]-1. Row
  * r stands at position[r], and sees the keys of its sequence at positions up to that, which are the
- * first position[r] + 1 in the plan of a tree; a row below 0 sees none. There the rows of a
- * sequence stand at its last positions, in order (PREFILL-1). For example, with 5 keys and 2 rows,
- * the rows stand at 3 and 4; the first sees 4 keys and the second all 5. With more rows than keys,
- * the first rows stand below 0. A row that sees no key gives zeros and a log-sum-exp of -infinity,
- * unless the kernel declares another convention (`conventions`). The result may differ from
- * attention by the certified tolerance of the arithmetic that the kernel declares (NUM-10), and by
- * no more.
+ * first position[r] + 1 in the plan of a tree; a row below 0 sees none (but see `masks`). There the
+ * rows of a sequence stand at its last positions, in order (PREFILL-1). For example, with 5 keys
+ * and 2 rows, the rows stand at 3 and 4; the first sees 4 keys and the second all 5. With more rows
+ * than keys, the first rows stand below 0. A row that sees no key gives zeros and a log-sum-exp of
+ * -infinity, unless the kernel declares another convention (`conventions`). The result may differ
+ * from attention by the certified tolerance of the arithmetic that the kernel declares (NUM-10),
+ * and by no more.
  *
  * A kernel for caches of modules declares which other plans it takes (`plans`; left out: those of
  * trees alone). In these a sequence is any list of runs (RUNS-1): chunks may be partial anywhere,
@@ -38,7 +38,7 @@
  * A kernel for caches of keys without positions declares that (`keys`), and rotates keys as it
  * reads them. All its calls are such, of trees too.
  *
- * A kernel that has a sliding window, or shows a row keys behind its own position, declares that
+ * A kernel that has a sliding window, or shows a row keys after its own position, declares that
  * (`masks`). The numbers of a call then say which keys a row sees (WINDOW-1).
  *
  * The call gives the keys' places in two ways, and a kernel may use either:
@@ -105,8 +105,9 @@ struct cp_kernel_call {
     int plan; /* CP_PLANS_TREES, ..._RANGES or ..._LISTS: not above what the kernel declares */
 
     /* WINDOW-1: a row at p sees the keys of its sequence at the positions t with t <= p + ahead,
-     * and of these, where there is a window of W keys, those with t > p - W or t < kept. ahead and
-     * kept are from 0 to 2^22, and 0 unless the kernel declares that it takes others. */
+     * and of these, where there is a window of W keys, those with t > p - W or t < kept. A row
+     * below 0 may see some, if it sees ahead. W, ahead and kept are at most 2^22. ahead and kept
+     * are 0 unless the kernel declares that it takes others; kept is 0 where there is no window. */
     int window; /* W, or 0: none. Of a CP_WINDOW_BEFORE kernel W - 1, from 0 on, or -1: none */
     int ahead, kept;
 
@@ -314,7 +315,7 @@ struct cp_kernel_conventions {
 /* Which masks a kernel takes beside the causal one: a sum of these. Its calls have some of them,
  * with numbers of their own in each call, or none. */
 #define CP_MASKS_WINDOW 1
-#define CP_MASKS_AHEAD  2 /* keys behind the row's own position */
+#define CP_MASKS_AHEAD  2 /* keys after the row's own position */
 #define CP_MASKS_KEPT   4 /* first tokens beside a window; only with CP_MASKS_WINDOW */
 
 /* Where a kernel's arrays are: in host memory; or on the current CUDA device, while the struct of
