@@ -31,7 +31,8 @@
  * `left` downwards. What remains is what is computed as attention is, to nearest: scores, weights,
  * their sum W, and `expected`. Let z_j bound the error of score j (NUM-6), Z be the largest z_j,
  * u = 2^-53 and D = high - low, at most 708. Nothing is claimed when Z > 2^-30, or when n or
- * d > 2^20.
+ * d > 2^20. A score that is shifted is rounded once more, by at most u |s| before and so by less
+ * than 2u |s| after: z_j has this.
  *   - A weight is off by a factor between exp(-t) and exp(t), t = Z + (D + 10) u: the score, the
  *     difference, and exp, which is within 8u. A weight whose argument is below -708 becomes FAINT,
  *     which is more than it is, and off by no more than FAINT.
@@ -56,6 +57,7 @@
 #define LARGEST_Z   0x1p-30
 #define LEAST_SCORE (-708.0) /* exp() of less may be subnormal: FAINT stands for it */
 #define UNIT        0x1p-53
+#define SHIFTED     0x1p-52 /* of a rounded sum: more than it is off */
 
 struct score {
     double sum, magnitude; /* sum |q_i k_i|, rounded upwards */
@@ -82,11 +84,53 @@ static struct score dot(const double *q, const double *key, int d) {
     return (struct score){sum, up_sum(magnitude, d + 4)};
 }
 
+/* A score, how far it may be off in the class, and how far it is off here. */
+struct scored {
+    double score, sigma, z;
+};
+
+/* NUM-6, NUM-14: of key j. The sum with the shift is rounded once. */
+/*@
+  requires valid: \valid_read(row);
+  requires valid_row: row_valid(*row) && size_ok(*row) && shifts_ok(*row);
+  requires key: 0 <= j < row->n_keys;
+  requires ok: score_bound_ok(of_here) && score_bound_ok(of_class);
+  assigns \nothing;
+  ensures num_6: \result.score == score_of(*row, j);
+  ensures num_6_sigma: score_error_of(of_class, *row, j) + further_of(*row, j) <= \result.sigma;
+  ensures num_6_z: score_error_of(of_here, *row, j) + added_of(*row, j) <= \result.z;
+  ensures not_negative: 0.0 <= \result.sigma && 0.0 <= \result.z;
+*/
+static struct scored score_key(const struct cp_tolerance_row *row, struct cp_score_bound of_here,
+                               struct cp_score_bound of_class, int j) {
+    /*@ assert inside: row_at(j, row->head_dim) + row->head_dim <=
+          row_at(row->n_keys, row->head_dim); */
+    const double *k = row->k + cp_tolerance_row_begin(j, row->head_dim);
+    struct score product = dot(row->q, k, row->head_dim);
+    double score = row->scale * product.sum;
+    //@ assert scaled: score == product(row->scale, product.sum);
+    double magnitude = up_times(product.magnitude, fabs(row->scale));
+    /*@ assert magnitude: 0.0 <= product(
+          sizes_of(row->q, row->k + row_at(j, row->head_dim), row->head_dim),
+          size_of(row->scale, 0.0)) <= magnitude; */
+    double z = cp_tolerance_of_score(of_here, magnitude);
+    double sigma = cp_tolerance_of_score(of_class, magnitude);
+    //@ assert sigma: 0.0 <= score_error_of(of_class, *row, j) <= sigma;
+    //@ assert z: 0.0 <= score_error_of(of_here, *row, j) <= z;
+    if (row->shift != NULL) {
+        score += row->shift[j];
+        sigma = up_plus(sigma, row->shift_error[j]);
+        z = up_plus(z, up_times(SHIFTED, fabs(score)));
+        //@ assert added: 0.0 <= added_of(*row, j);
+    }
+    return (struct scored){score, sigma, z};
+}
+
 /* NUM-6: scores to scratch[j], and how far they may be off in the class to scratch[n + j]; the
  * largest (top) and the smallest (low) of the scores; the largest errors, here and in the class. */
 /*@
   requires valid: \valid_read(row) && \valid(b);
-  requires valid_row: row_valid(*row) && size_ok(*row);
+  requires valid_row: row_valid(*row) && size_ok(*row) && shifts_ok(*row);
   requires apart: \separated(row, b, row->scratch + (0 .. 3 * row->n_keys - 1));
   requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row);
   requires ok: score_bound_ok(of_here) && score_bound_ok(of_class);
@@ -113,41 +157,30 @@ static void compute_scores(const struct cp_tolerance_row *row, struct cp_score_b
     for (int j = 0; j < row->n_keys; j++) {
         /*@ assert inside: row_at(j, row->head_dim) + row->head_dim <=
               row_at(row->n_keys, row->head_dim); */
-        const double *k = row->k + cp_tolerance_row_begin(j, row->head_dim);
-        struct score product = dot(row->q, k, row->head_dim);
+        struct scored key = score_key(row, of_here, of_class, j);
         //@ assert same_q: same_numbers{Pre,Here}(row->q, row->head_dim);
         //@ assert same_k: same_numbers{Pre,Here}(row->k, row_at(row->n_keys, row->head_dim));
         /*@ ghost
           /@ loop invariant range: 0 <= i <= row->head_dim;
-             loop invariant same: dot_of{Pre}(row->q, k, i) == dot_of(row->q, k, i) &&
-               sizes_of{Pre}(row->q, k, i) == sizes_of(row->q, k, i);
+             loop invariant same: same_products{Pre,Here}(*row, j, i);
              loop assigns i; loop variant row->head_dim - i; @/
           for (int i = 0; i < row->head_dim; i++) {
           } */
-        //@ assert sum: product.sum == dot_of{Pre}(row->q, k, row->head_dim);
-        double score = row->scale * product.sum;
-        //@ assert scaled: score == product(row->scale, product.sum);
-        double magnitude = up_times(product.magnitude, fabs(row->scale));
-        double z = cp_tolerance_of_score(of_here, magnitude);
-        double sigma = cp_tolerance_of_score(of_class, magnitude);
-        /*@ assert score: score == product(row->scale,
-              dot_of{Pre}(row->q, row->k + row_at(j, row->head_dim), row->head_dim)); */
-        /*@ assert magnitude: 0.0 <= product(
-              sizes_of{Pre}(row->q, row->k + row_at(j, row->head_dim), row->head_dim),
-              size_of(row->scale, 0.0)) <= magnitude; */
-        //@ assert sigma: score_error_of{Pre}(of_class, *row, j) <= sigma;
-        //@ assert z: score_error_of{Pre}(of_here, *row, j) <= z;
-        row->scratch[j] = score;
-        row->scratch[row->n_keys + j] = sigma;
+        //@ assert score: key.score == score_of{Pre}(*row, j);
+        /*@ assert sigma: score_error_of{Pre}(of_class, *row, j) + further_of{Pre}(*row, j) <=
+              key.sigma; */
+        //@ assert z: score_error_of{Pre}(of_here, *row, j) + added_of{Pre}(*row, j) <= key.z;
+        row->scratch[j] = key.score;
+        row->scratch[row->n_keys + j] = key.sigma;
         //@ assert kept: errors_until(row->scratch, row->n_keys, j, b->slack);
-        largest = fmax(largest, score);
+        largest = fmax(largest, key.score);
         //@ assert larger: \at(largest, LoopCurrent) <= largest;
-        smallest = fmin(smallest, score);
+        smallest = fmin(smallest, key.score);
         //@ assert smaller: smallest <= \at(smallest, LoopCurrent);
         /*@ assert scores: \forall integer t; 0 <= t < j ==>
               smallest <= row->scratch[t] <= largest; */
-        b->largest_z = fmax(b->largest_z, z);
-        b->slack = fmax(b->slack, sigma);
+        b->largest_z = fmax(b->largest_z, key.z);
+        b->slack = fmax(b->slack, key.sigma);
     }
     b->top = largest;
     b->low = smallest;
@@ -378,7 +411,7 @@ static double stretch_of(const struct cp_arithmetic *a, const struct cp_row_boun
 
 /*@
   requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row);
-  requires valid_row: row_valid(*row) && size_ok(*row);
+  requires valid_row: row_valid(*row) && size_ok(*row) && shifts_ok(*row);
   requires apart: \separated(a, counts, row, row->scratch + (0 .. 3 * row->n_keys - 1));
   requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row);
   requires ok: arithmetic_ok(*a) && counts_ok(*counts);

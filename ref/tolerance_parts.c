@@ -42,7 +42,7 @@ static double total(const double *parts) {
 /* Scores and their errors to scratch[j] and scratch[n + j]. */
 /*@
   requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row) && \valid(r);
-  requires valid_row: row_valid(*row) && size_ok(*row);
+  requires valid_row: row_valid(*row) && size_ok(*row) && shifts_ok(*row);
   requires apart: \separated(a, counts, row, r, row->scratch + (0 .. 3 * row->n_keys - 1));
   requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row);
   requires ok: arithmetic_ok(*a) && counts_ok(*counts);
@@ -57,6 +57,7 @@ static void scan_scores(const struct cp_arithmetic *a, const struct cp_counts *c
     r->slack = 0.0;
     /*@ loop invariant range: 0 <= j <= row->n_keys;
         loop invariant not_negative: 0.0 <= r->slack;
+        loop invariant shifts: shifts_ok(*row);
         loop invariant errors: \forall integer t; 0 <= t < j ==>
           is_error(row->scratch, row->n_keys, t);
         loop assigns j, largest, smallest, r->slack, row->scratch[0 .. 2 * row->n_keys - 1];
@@ -74,6 +75,11 @@ static void scan_scores(const struct cp_arithmetic *a, const struct cp_counts *c
             magnitude += fabs(row->scale * row->q[i] * key[i]);
         }
         double sigma = cp_score_error(&a->score, row->scale, row->head_dim, magnitude);
+        if (row->shift != NULL) {
+            score += row->shift[j];
+            sigma += row->shift_error[j];
+        }
+        //@ assert not_negative: 0.0 <= sigma;
         row->scratch[j] = score;
         row->scratch[row->n_keys + j] = sigma;
         largest = fmax(largest, score);
@@ -314,7 +320,7 @@ static void add_keys(const struct cp_arithmetic *a, const struct cp_counts *coun
 
 /*@
   requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row) && \valid(r);
-  requires valid_row: row_valid(*row) && size_ok(*row);
+  requires valid_row: row_valid(*row) && size_ok(*row) && shifts_ok(*row);
   requires apart: \separated(a, counts, row, r, row->scratch + (0 .. 3 * row->n_keys - 1));
   requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row);
   requires ok: arithmetic_ok(*a) && counts_ok(*counts);

@@ -77,9 +77,13 @@ static double scan_scores(const struct cp_arithmetic *a, const struct cp_toleran
             score += term;
             of_terms += square(term);
         }
+        double squared = score_squared(&a->score, row->scale, row->head_dim, score, of_terms);
+        if (row->shift != NULL) {
+            score += row->shift[j];
+            squared += square(row->shift_error[j]);
+        }
         row->scratch[j] = score;
-        row->scratch[row->n_keys + j] =
-            score_squared(&a->score, row->scale, row->head_dim, score, of_terms);
+        row->scratch[row->n_keys + j] = squared;
         /*@ assert kept: \forall integer t; 0 <= t < j ==>
               is_error(row->scratch, row->n_keys, t); */
         largest = fmax(largest, score);

@@ -25,8 +25,8 @@
 
 #include "chunkproof/number.h"
 
-/* Enough for any sum of products of doubles, times a double: exponents from -3222 to 3072 and a sum
- * of less than 2^30 terms. */
+/* Enough for any sum of products of doubles, times a double, and a double more: exponents from
+ * -3222 to 3072 and a sum of less than 2^30 terms. */
 #define MOST_BITS 6400
 /* From so many bits on it is asked whether there is a tie. */
 #define TIE_BITS 256
@@ -35,6 +35,7 @@ struct row {
     const double *q, *k, *v;
     int n, d;
     double scale;
+    const double *shift;
     mpfr_t *score;  /* [n], exact */
     mpfr_t *weight; /* [n] */
     mpfr_t *term;   /* [n] */
@@ -78,6 +79,9 @@ static int compute_scores(struct row *row, mpfr_prec_t bits) {
             inexact |= mpfr_add(row->score[j], row->score[j], product, MPFR_RNDN);
         }
         inexact |= mpfr_mul_d(row->score[j], row->score[j], row->scale, MPFR_RNDN);
+        if (row->shift != NULL) {
+            inexact |= mpfr_add_d(row->score[j], row->score[j], row->shift[j], MPFR_RNDN);
+        }
     }
     mpfr_clear(q);
     mpfr_clear(product);
@@ -281,8 +285,8 @@ static int round_lse(struct row *row, mpfr_prec_t p, double *lse) {
 }
 
 int exact_attention(const double *q, const double *k, const double *v, int n, int d, double scale,
-                    int type, int precision, double *out, double *lse) {
-    struct row row = {.q = q, .k = k, .v = v, .n = n, .d = d, .scale = scale};
+                    const double *shift, int type, int precision, double *out, double *lse) {
+    struct row row = {.q = q, .k = k, .v = v, .n = n, .d = d, .scale = scale, .shift = shift};
     int p = precision;
     for (int i = 0; i < d; i++) {
         out[i] = 0.0;

@@ -125,7 +125,7 @@ struct exact_row {
     interval e_n, left;
 };
 
-/* NUM-6. */
+/* NUM-6, NUM-14. */
 static void find_score(struct exact_row *r, int j) {
     const struct cp_score_arithmetic *a = &r->a->score;
     const struct cp_tolerance_row *row = r->row;
@@ -146,6 +146,10 @@ static void find_score(struct exact_row *r, int j) {
     r->key[j].s = times(p, scale, sum);
     r->key[j].sigma = sum3(p, product3(p, relative, size_of(p, scale), magnitude),
                            product3(p, b, lost, r->score_growth), number(p, a->scale_tiny));
+    if (row->shift != NULL) { /* NUM-14 */
+        r->key[j].s = plus(p, r->key[j].s, number(p, row->shift[j]));
+        r->key[j].sigma = plus(p, r->key[j].sigma, number(p, row->shift_error[j]));
+    }
 }
 
 /* NUM-7, and W. */
@@ -288,8 +292,11 @@ static double score_error(const struct exact_row *r) {
         for (int x = 0; x < r->row->head_dim; x++) {
             magnitude += fabs(r->row->q[x] * r->row->k[(ptrdiff_t)j * r->row->head_dim + x]);
         }
-        largest =
-            fmax(largest, (r->row->head_dim + 4.0) * 0x1p-53 * magnitude * fabs(r->row->scale));
+        double error = (r->row->head_dim + 4.0) * 0x1p-53 * magnitude * fabs(r->row->scale);
+        if (r->row->shift != NULL) {
+            error += 0x1p-52 * fmax(highest(r->key[j].s), -lowest(r->key[j].s));
+        }
+        largest = fmax(largest, error);
     }
     return largest;
 }

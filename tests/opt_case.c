@@ -112,8 +112,8 @@ static int row_is_wrong(const struct attend_case *c, int row, int head, const st
     size_t d = (size_t)a->head_dim, at = (size_t)row * (size_t)a->n_heads + (size_t)head;
     int n = case_visible(c, row), wrong = 0;
     double score = gather(c, row, head, room), lse = -INFINITY, lse_bound = 0.0;
-    struct cp_tolerance_row question = {n,       a->head_dim, a->scale,     c->q + at * d,
-                                        room->k, room->v,     room->scratch};
+    struct cp_tolerance_row question = {n,       a->head_dim,   a->scale, c->q + at * d, room->k,
+                                        room->v, room->scratch, NULL,     NULL};
     gate_class(&kernel, &recipe, n, score, &arithmetic, &counts);
     cp_tolerance(&arithmetic, &counts, &question, gate_lse_error(&kernel, n, score), room->expected,
                  room->bound, &lse, &lse_bound);

@@ -89,7 +89,7 @@ static double worst(const struct bound_options *declared, const struct options *
         p.scale = row.scale;
         emulate(kernel, &p, &result);
         bound_class(&o, &size, result.largest_score, 0.0, &arithmetic, &counts);
-        struct cp_tolerance_row asked = {KEYS, DIM, p.scale, p.q, p.k, p.v, scratch};
+        struct cp_tolerance_row asked = {KEYS, DIM, p.scale, p.q, p.k, p.v, scratch, NULL, NULL};
         cp_tolerance(&arithmetic, &counts, &asked, 0.0, expected, bound, NULL, NULL);
         for (int x = 0; x < DIM && !result.overflow; x++) {
             double error = fabs(out[x] - expected[x]);
@@ -205,11 +205,11 @@ static void sums_by_a_tensor_core_keep_their_own_bound(void **state) {
     }
     struct options kernel = kernel_of(&o);
     kernel.exp_error = 0.0;
-    struct problem p = {KEYS, DIM, row.scale, row.q, row.k, row.v};
+    struct problem p = {KEYS, DIM, row.scale, row.q, row.k, row.v, NULL, NULL};
     emulate(&kernel, &p, &result);
     bound_class(&o, &size, 0.0, 0.0, &a, &counts);
     a.eps = a.u_arg = a.u_n = a.weights.unit = a.weights.tiny = 0.0; /* none of it happens */
-    struct cp_tolerance_row asked = {KEYS, DIM, p.scale, p.q, p.k, p.v, scratch};
+    struct cp_tolerance_row asked = {KEYS, DIM, p.scale, p.q, p.k, p.v, scratch, NULL, NULL};
     cp_tolerance(&a, &counts, &asked, 0.0, expected, bound, NULL, NULL);
     for (int x = 0; x < DIM; x++) {
         most = fmax(most, fabs(out[x] - expected[x]) / bound[x]);
@@ -234,7 +234,7 @@ static void a_tensor_core_declares_what_the_emulator_says(void **state) {
         o.merges = (enum bound_merges)one_of(&bits, 3);
         struct options kernel = kernel_of(&o);
         double q[DIM] = {0.0}, k[KEYS * DIM] = {0.0};
-        struct problem p = {KEYS, DIM, 1.0, q, k, k};
+        struct problem p = {KEYS, DIM, 1.0, q, k, k, NULL, NULL};
         bound_class(&o, &size, 1.0, 0.0, &ours, &our_counts);
         class_of(&kernel, &p, 1.0, &theirs, &their_counts);
         assert_true(ours.u_o == theirs.u_o && ours.eta_o == theirs.eta_o);

@@ -29,14 +29,14 @@
 static double out_of(const double *score, const double *v, int n, int type) {
     const double one = 1.0;
     double out, lse;
-    exact_attention(&one, score, v, n, 1, 1.0, type, 64, &out, &lse);
+    exact_attention(&one, score, v, n, 1, 1.0, NULL, type, 64, &out, &lse);
     return out;
 }
 
 static double lse_of(const double *score, int n) {
     const double one = 1.0;
     double out, lse;
-    exact_attention(&one, score, score, n, 1, 1.0, CP_FP64, 64, &out, &lse);
+    exact_attention(&one, score, score, n, 1, 1.0, NULL, CP_FP64, 64, &out, &lse);
     return lse;
 }
 
@@ -176,8 +176,9 @@ static void more_bits_change_nothing(void **state) {
     for (int i = 0; i < 5 * N_FAMILIES; i++) {
         int type = (i / N_FAMILIES + i) % 4;
         make_problem(&p, &random, i % N_FAMILIES);
-        int bits = exact_attention(p.q, p.k, p.v, p.n, p.d, p.scale, type, 64, out[0], &lse[0]);
-        exact_attention(p.q, p.k, p.v, p.n, p.d, p.scale, type, 1024, out[1], &lse[1]);
+        int bits =
+            exact_attention(p.q, p.k, p.v, p.n, p.d, p.scale, NULL, type, 64, out[0], &lse[0]);
+        exact_attention(p.q, p.k, p.v, p.n, p.d, p.scale, NULL, type, 1024, out[1], &lse[1]);
         assert_memory_equal(out[0], out[1], (size_t)p.d * sizeof(double));
         assert_true(lse[0] == lse[1]);
         most = bits > most ? bits : most;
@@ -193,11 +194,11 @@ static void a_common_shift_changes_nothing(void **state) {
     (void)state;
     for (int i = 0; i < 10; i++) {
         make_problem(&p, &random, 4);
-        exact_attention(p.q, p.k, p.v, p.n, p.d, p.scale, CP_FP64, 64, out[0], &lse[0]);
+        exact_attention(p.q, p.k, p.v, p.n, p.d, p.scale, NULL, CP_FP64, 64, out[0], &lse[0]);
         for (int j = 0; j < p.n; j++) {
             p.k[j * p.d] = 77.0;
         }
-        exact_attention(p.q, p.k, p.v, p.n, p.d, p.scale, CP_FP64, 64, out[1], &lse[1]);
+        exact_attention(p.q, p.k, p.v, p.n, p.d, p.scale, NULL, CP_FP64, 64, out[1], &lse[1]);
         assert_memory_equal(out[0], out[1], (size_t)p.d * sizeof(double));
         assert_true(lse[0] < lse[1]);
     }
@@ -247,7 +248,7 @@ static double judge_certified(const struct problem *p, int n_parts, int largest,
     double scratch[3 * MOST_KEYS], expected[MOST_DIM], bound[MOST_DIM], expected_lse, lse_bound;
     struct cp_arithmetic class = cp_arithmetic_fp64(p->d);
     struct cp_counts counts = cp_counts_of_chunks(largest, n_parts);
-    struct cp_tolerance_row row = {p->n, p->d, p->scale, p->q, p->k, p->v, scratch};
+    struct cp_tolerance_row row = {p->n, p->d, p->scale, p->q, p->k, p->v, scratch, NULL, NULL};
     double own = 4.0 * BOUND_U * (fabs(true_lse) + log(p->n)); /* of log n and of m + log n */
     cp_tolerance(&class, &counts, &row, own, expected, bound, &expected_lse, &lse_bound);
     double worst = ratio(fabs(lse - true_lse), lse_bound + BOUND_U * fabs(true_lse));
@@ -264,7 +265,7 @@ static void judge(const struct problem *p, unsigned long long *random, double wr
     double out[MOST_DIM], truth[MOST_DIM], bound[MOST_DIM], lse, true_lse;
     int largest;
     int n_parts = attend(p, random, &largest, out, &lse);
-    exact_attention(p->q, p->k, p->v, p->n, p->d, p->scale, CP_FP64, 128, truth, &true_lse);
+    exact_attention(p->q, p->k, p->v, p->n, p->d, p->scale, NULL, CP_FP64, 128, truth, &true_lse);
     double lse_bound =
         bound_attention(p->q, p->k, p->v, p->n, p->d, p->scale, n_parts, largest, bound);
     worst->derived =

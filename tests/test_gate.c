@@ -269,9 +269,9 @@ static void row_new(struct row *r, const struct gate_problem *p, int row, int he
         memcpy(r->k + (size_t)j * d, p->k + gate_key_at(p, s, j, g), d * sizeof(double));
         memcpy(r->v + (size_t)j * d, p->v + gate_key_at(p, s, j, g), d * sizeof(double));
     }
-    struct cp_tolerance_row row_of = {r->n, r->d, p->scale, r->q, r->k, r->v, r->scratch};
+    struct cp_tolerance_row ask = {r->n, r->d, p->scale, r->q, r->k, r->v, r->scratch, NULL, NULL};
     gate_class(&plain, &p->recipe, r->n, 1e4, &arithmetic, &counts);
-    cp_tolerance(&arithmetic, &counts, &row_of, 0.0, r->expected, r->bound, NULL, NULL);
+    cp_tolerance(&arithmetic, &counts, &ask, 0.0, r->expected, r->bound, NULL, NULL);
 }
 
 /* Another result would be noticed, whatever the kernel that computes it rounds. */

@@ -65,8 +65,8 @@ static void solve(const struct cp_attention *a, int row, int head, const struct 
                                      .arithmetic = CP_OPT_ARITHMETIC};
     struct gate_recipe recipe = {.head_dim = a->head_dim, .chunk_size = a->plan->chunk_size};
     int n = a->plan->sequence[row].n_tokens;
-    struct cp_tolerance_row question = {n,       a->head_dim, a->scale,     room->q,
-                                        room->k, room->v,     room->scratch};
+    struct cp_tolerance_row question = {n,       a->head_dim,   a->scale, room->q, room->k,
+                                        room->v, room->scratch, NULL,     NULL};
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
     gate_class(&kernel, &recipe, n, gather(a, row, head, room), &arithmetic, &counts);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/tolerance/shift.h"
 #include "tests/random.h"
 
 #define LOG2_E   1.4426950408889634
@@ -103,7 +104,8 @@ static void compute_scores(struct kernel *k) {
         memcpy(k->a, q, (size_t)d * sizeof *q);
         memcpy(k->b, p->k + (ptrdiff_t)j * p->d, (size_t)d * sizeof *q);
         double sum = sums_products(&o->dot, CP_FP32, k->a, k->b, d, 0.0, &k->random);
-        k->score[j] = o->scaling == SCALE_AFTER ? single(sum * k->constant) : sum;
+        sum = o->scaling == SCALE_AFTER ? single(sum * k->constant) : sum;
+        k->score[j] = shifted_score(o, p, j, sum);
     }
     free(q);
 }

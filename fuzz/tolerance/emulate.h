@@ -14,6 +14,8 @@ struct problem {
     int n, d;
     double scale;
     double *q, *k, *v; /* [d], [n][d], [n][d] */
+    double *shift;     /* [n], numbers of binary32 (NUM-14); NULL: none */
+    double *room;      /* [n]: where shift is when there is one; NULL: nowhere */
 };
 
 /* Where the scale comes in. With `bits` log2(e) is folded into it, and the exponential is 2^x. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/tolerance/shift.h"
 #include "tests/random.h"
 
 const char *family_name(enum family family) {
@@ -19,7 +20,7 @@ const char *family_name(enum family family) {
 
 void problem_new(struct problem *problem, int most_n, int most_d) {
     size_t row = (size_t)most_d, all = (size_t)most_n * row;
-    double *numbers = malloc((row + 2 * all) * sizeof *numbers);
+    double *numbers = malloc((row + 2 * all + (size_t)most_n) * sizeof *numbers);
     assert(numbers != NULL);
     problem->n = 0;
     problem->d = 0;
@@ -27,6 +28,8 @@ void problem_new(struct problem *problem, int most_n, int most_d) {
     problem->q = numbers;
     problem->k = numbers + row;
     problem->v = numbers + row + all;
+    problem->shift = NULL;
+    problem->room = numbers + row + 2 * all;
 }
 
 void problem_free(struct problem *problem) {
@@ -266,6 +269,7 @@ void mass_case(unsigned long long seed, struct options *options, enum family *fa
     options_random(options, problem->n, &random);
     *family = (enum family)random_below(&random, N_FAMILIES);
     problem_fill(problem, *family, options, &random);
+    problem_shift(problem, seed);
 }
 
 static const char *type_name(int type) {

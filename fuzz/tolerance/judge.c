@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fuzz/tolerance/shift.h"
 #include "tests/exact.h"
 
 /* Judges one number against the expected one, and against the truth if that is given. */
@@ -30,9 +31,12 @@ static void judge_lse(struct judgement *j, const double *truth) {
 
 void judge_by(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,
               double lse_error, const struct problem *p, const double *truth, struct judgement *j) {
-    double *scratch = malloc(3 * (size_t)p->n * sizeof *scratch);
-    struct cp_tolerance_row row = {p->n, p->d, p->scale, p->q, p->k, p->v, scratch};
+    double *scratch = malloc(4 * (size_t)p->n * sizeof *scratch);
     assert(scratch != NULL);
+    double *errors = p->shift == NULL ? NULL : scratch + 3 * (ptrdiff_t)p->n;
+    struct cp_tolerance_row row = {p->n, p->d,    p->scale, p->q,  p->k,
+                                   p->v, scratch, p->shift, errors};
+    shift_errors(&arithmetic->score, p, errors);
     cp_tolerance(arithmetic, counts, &row, lse_error, j->expected, j->bound, &j->expected_lse,
                  &j->lse_bound);
     free(scratch);
@@ -69,7 +73,8 @@ void judge(const struct options *kernel, const struct options *declared, const s
     j->largest_score = result.largest_score;
     class_of(declared, p, result.largest_score, &arithmetic, &counts);
     if (exactly) {
-        exact_attention(p->q, p->k, p->v, p->n, p->d, p->scale, CP_FP64, 128, truth, &truth[p->d]);
+        exact_attention(p->q, p->k, p->v, p->n, p->d, p->scale, p->shift, CP_FP64, 128, truth,
+                        &truth[p->d]);
     }
     judge_by(&arithmetic, &counts, lse_error(declared, &result), p, exactly ? truth : NULL, j);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Adversarial inputs by hill climbing: for each kind of kernel, what makes error / bound largest?
  * It changes single bits of q, k and v, copies and drops numbers, and changes orders and the
- * exponential's error.
+ * exponential's error. In every other start the scores are shifted (NUM-14), and it changes the
+ * shifts, too.
  *
  *     search       CHUNKPROOF_STEPS for each start (20000), CHUNKPROOF_STARTS (4), CHUNKPROOF_SEED
  * (1)
@@ -31,10 +32,13 @@ struct candidate {
     struct options options;
     int n, d;
     double q[MOST_DIM], k[MOST_KEYS * MOST_DIM], v[MOST_KEYS * MOST_DIM];
+    int shifted;
+    double shift[MOST_KEYS];
 };
 
 static struct problem problem_of(struct candidate *c) {
-    return (struct problem){c->n, c->d, 1.0 / sqrt(c->d), c->q, c->k, c->v};
+    return (struct problem){
+        c->n, c->d, 1.0 / sqrt(c->d), c->q, c->k, c->v, c->shifted ? c->shift : NULL, NULL};
 }
 
 static double ratio_of(struct candidate *c, int exactly) {
@@ -63,6 +67,9 @@ static double flip(int type, double x, unsigned long long *random) {
 
 static double *number(struct candidate *c, unsigned long long *random) {
     int keys = c->n * c->d;
+    if (c->shifted && random_below(random, 6) == 0) {
+        return &c->shift[random_below(random, c->n)];
+    }
     switch (random_below(random, 5)) {
     case 0:
         return &c->q[random_below(random, c->d)];
@@ -112,6 +119,7 @@ static void change_size(struct candidate *c, unsigned long long *random) {
     }
     memmove(c->k + (ptrdiff_t)to * c->d, c->k + (ptrdiff_t)from * c->d, row);
     memmove(c->v + (ptrdiff_t)to * c->d, c->v + (ptrdiff_t)from * c->d, row);
+    c->shift[to] = c->shift[from];
 }
 
 static void change_order(struct candidate *c, unsigned long long *random) {
@@ -150,7 +158,7 @@ static void change(struct candidate *c, unsigned long long *random) {
 
 /* ---- Climbing ---- */
 
-static void start(struct candidate *c, int kind, unsigned long long *random) {
+static void start(struct candidate *c, int kind, int shifted, unsigned long long *random) {
     memset(c, 0, sizeof *c);
     c->options = kind_options(kind);
     c->options.chunk_size = 1 << random_below(random, 5);
@@ -160,6 +168,10 @@ static void start(struct candidate *c, int kind, unsigned long long *random) {
     struct problem p = problem_of(c);
     int family = random_below(random, 2) == 0 ? NORMAL : ADVERSARIAL;
     problem_fill(&p, (enum family)family, &c->options, random);
+    c->shifted = shifted;
+    for (int j = 0; shifted && j < c->n; j++) {
+        c->shift[j] = sums_round(c->options.input, random_normal(random));
+    }
 }
 
 struct climb {
@@ -171,7 +183,7 @@ static struct climb climb(int kind, long starts, long steps, unsigned long long 
     struct climb top = {0.0, -1.0, {.n = 0}};
     for (long s = 0; s < starts; s++) {
         struct candidate now, next;
-        start(&now, kind, random);
+        start(&now, kind, s % 2 == 1, random);
         double ratio = ratio_of(&now, 0), first = ratio;
         for (long i = 0; i < steps && ratio <= 1.0; i++) {
             next = now;
@@ -205,6 +217,7 @@ static void print_candidate(const struct candidate *c) {
     print_numbers("q", c->q, c->d);
     print_numbers("k", c->k, c->n * c->d);
     print_numbers("v", c->v, c->n * c->d);
+    print_numbers("shift", c->shift, c->shifted ? c->n : 0);
 }
 
 int main(void) {

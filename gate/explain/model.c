@@ -180,7 +180,9 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
                                    x->q_terms,
                                    x->flat_k,
                                    x->flat_v,
-                                   x->scratch};
+                                   x->scratch,
+                                   NULL,
+                                   NULL};
     struct gate_rotated rotated = {0.0, 0.0, gate_has_quarter_turns(p->recipe.values), 0.0, 0.0};
     if (!explain_take_scores(x, c, 0)) {
         return 0;

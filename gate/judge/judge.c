@@ -239,7 +239,7 @@ void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kern
     struct gate_rotated rotated = rotated_of(p, kernel, row, head, n);
     struct cp_tolerance_row keys = {
         n,          gate_n_terms(&p->rotation, d), p->scale, scratch->q, scratch->k,
-        scratch->v, scratch->of_tolerance};
+        scratch->v, scratch->of_tolerance,         NULL,     NULL};
     gate_query_terms(&p->rotation, d, p->q + ((ptrdiff_t)row * p->recipe.n_heads + head) * d,
                      scratch->q);
     gather(scratch, gate_sequence_of(p, row), head / (p->recipe.n_heads / p->recipe.n_kv_heads),

@@ -58,14 +58,19 @@ struct cp_counts {
 
 #define CP_TOLERANCE_MOST (1 << 20) /* the most keys, and numbers per key, with a claimed bound */
 
-/* The question: one query row and head. */
+/* The question: one query row and head. Scores that are changed before they are weighed (NUM-14)
+ * have shift and shift_error, both or neither. The score of key j is scale (q . k_j) + shift[j]. A
+ * kernel's may be off by shift_error[j] >= 0 more than NUM-6 says. A sink is a key whose rows in k
+ * and v are zeros, and whose score is its shift. */
 struct cp_tolerance_row {
     int n_keys, head_dim;
     double scale;
-    const double *q; /* [head_dim] */
-    const double *k; /* [n_keys][head_dim] */
-    const double *v; /* [n_keys][head_dim] */
-    double *scratch; /* 3 n_keys numbers, overwritten */
+    const double *q;           /* [head_dim] */
+    const double *k;           /* [n_keys][head_dim] */
+    const double *v;           /* [n_keys][head_dim] */
+    double *scratch;           /* 3 n_keys numbers, overwritten */
+    const double *shift;       /* [n_keys], in nats; NULL: the scores are those of NUM-6 */
+    const double *shift_error; /* [n_keys], in nats; NULL where shift is NULL */
 };
 
 #ifdef __FRAMAC__
@@ -174,7 +179,8 @@ double cp_score_error(const struct cp_score_arithmetic *arithmetic, double scale
  *   - the weights are too uncertain (`left` <= 0);
  *   - the result may overflow the output's format (NUM-12);
  *   - n_keys or head_dim is above CP_TOLERANCE_MOST;
- *   - a score comes from products so large that binary64 computes it with an error above 2^-30;
+ *   - a score comes from numbers so large that binary64 computes it with an error above 2^-30;
+ *   - a shift or its error is not finite;
  *   - a factor of the formula is beyond binary64, as exp(high) / W is from about `above` = 709 on.
  * Where a bound is INFINITY, expected and lse mean nothing, unless there is no key.
  *
@@ -189,6 +195,7 @@ double cp_score_error(const struct cp_score_arithmetic *arithmetic, double scale
   requires apart_lse: lse != \null ==> \separated(lse, lse_bound, arithmetic, counts, row,
     SCRATCH_OF(row), COLUMNS_OF(row, expected), COLUMNS_OF(row, bound));
   requires ok: arithmetic_ok(*arithmetic) && counts_ok(*counts) && 0.0 <= lse_error;
+  requires shifts: shifts_ok(*row);
   assigns *(SCRATCH_OF(row)), RESULTS_OF_ROW(row, expected, bound), *lse, *lse_bound;
   ensures num_10_bound: are_bounds(bound, row->head_dim);
   ensures num_11_bound: lse != \null ==> is_bound(*lse_bound);

@@ -40,6 +40,7 @@ extern "C" {
   requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row) &&
     apart_from_row(parts, CP_TOLERANCE_PARTS * row->head_dim, *row);
   requires ok: arithmetic_ok(*arithmetic) && counts_ok(*counts);
+  requires shifts: shifts_ok(*row);
   assigns *(SCRATCH_OF(row)), *(PARTS_OF(row, parts)), lost[0 .. CP_TOLERANCE_PARTS - 1];
 */
 double cp_tolerance_parts(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,

@@ -88,6 +88,7 @@ Print Assumptions of_NumFloatTerms.
 Definition of_NumFloatReferences := (
   NumFloatReferences.sigma_is_up,
   NumFloatReferences.score_is_as_near_as_claimed,
+  NumFloatReferences.shift_is_near,
   NumFloatReferences.references_are_enclosed).
 Print Assumptions of_NumFloatReferences.
 
@@ -115,6 +116,7 @@ Print Assumptions of_NumFloatFinite.
 Definition of_NumFloatWhole := (
   NumFloatWhole.sure_is_sound,
   NumFloatWhole.tolerance_is_up,
+  NumFloatWhole.claim_needs_finite_shifts,
   NumFloatWhole.lse_tolerance_is_up,
   NumFloatWhole.tolerance_is_up_in_binary64,
   NumFloatWhole.lse_tolerance_is_up_in_binary64).

@@ -312,6 +312,75 @@ Definition near_key (s : scored o) (j : NumExec.input) : Prop :=
   Rabs (val (score o s) - NumExec.s j) <= val (z o s) /\
   0 <= NumExec.sigma j <= val (sigma o s).
 
+(** What the sum with a shift makes of a key's score, and of its errors (NUM-14). *)
+Lemma shift_finite s x :
+  fin (score o (shift_score o s x)) -> fin (sigma o (shift_score o s x)) ->
+  fin (score o s) /\ fin (fst x) /\ fin (sigma o s) /\ fin (snd x).
+Proof.
+  unfold shift_score; cbn [score sigma]; intros fs fe.
+  destruct (of_add o B _ _ fs) as [f1 [f2 _]]; destruct (up_plus_is_up o B _ _ fe) as [f3 [f4 _]].
+  auto.
+Qed.
+
+Lemma two_units : bpow radix2 (-52) = 2 * u.
+Proof.
+  change (-52)%Z with (1 + -53)%Z; rewrite bpow_plus, unit_is.
+  change (bpow radix2 1) with 2; reflexivity.
+Qed.
+
+(** The rounding of a sum is below a share of the rounded sum. *)
+Lemma rounding_of_sum x y :
+  Rabs (rnd (val x + val y) - (val x + val y)) <= 2 * u * Rabs (rnd (val x + val y)).
+Proof.
+  pose proof (rnd_plus_error _ _ (value_is_double o B x) (value_is_double o B y)) as near.
+  set (t := val x + val y) in *; set (r := rnd t) in *.
+  assert (Rabs t <= Rabs r + u * Rabs t) as T.
+  { replace t with (r - (r - t)) at 1 by ring.
+    eapply Rle_trans; [apply Rabs_triang|]; rewrite Rabs_Ropp; lra. }
+  pose proof (u_bounds) as ub; pose proof (Rabs_pos t); pose proof (Rabs_pos r).
+  assert (Rabs t <= 2 * Rabs r) as T2 by nra.
+  apply (Rmult_le_compat_l u) in T2; lra.
+Qed.
+
+Lemma of_shifted x :
+  fin x -> good (up_times o (pow2 o (-52)) (abs o x)) \/
+    up_times o (pow2 o (-52)) (abs o x) = infinite o.
+Proof.
+  intros f; assert (fin (abs o x)) as fa by (apply (of_abs o B _), f).
+  apply (up_times_most o B); [apply good_pow2; lia | left; exact fa | left; split; [exact fa|]].
+  rewrite (val_abs o B); apply Rabs_pos.
+Qed.
+
+Lemma shift_most s x :
+  fin (score o (shift_score o s x)) -> most (z o s) -> most (z o (shift_score o s x)).
+Proof.
+  unfold shift_score; cbn [score z]; intros f m; apply (up_plus_most o B); [exact m|].
+  destruct (of_shifted _ f) as [g | E]; [left; exact g | right; exact E].
+Qed.
+
+Theorem shift_is_near s j x :
+  fin (score o (shift_score o s x)) -> fin (sigma o (shift_score o s x)) ->
+  fin (z o (shift_score o s x)) -> 0 <= val (snd x) ->
+  near_key s j ->
+  near_key (shift_score o s x)
+    (NumExec.Input (NumExec.s j + val (fst x)) (NumExec.value j) (NumExec.sigma j + val (snd x))
+                   (NumExec.cap j)).
+Proof.
+  intros fs fe fz x0 [n1 [n2 n3]].
+  unfold near_key, shift_score in *; cbn [score sigma z NumExec.s NumExec.sigma] in *.
+  destruct (of_add o B _ _ fs) as [_ [_ V]]; destruct (up_plus_is_up o B _ _ fe) as [_ [_ E]].
+  destruct (up_plus_is_up o B _ _ fz) as [_ [ft Z]].
+  destruct (up_times_is_up o B _ _ ft) as [_ [_ T]].
+  rewrite (val_abs o B), (proj2 (of_pow2 o B (-52) ltac:(lia))) in T.
+  rewrite two_units in T.
+  split; [|lra].
+  pose proof (rounding_of_sum (score o s) (fst x)) as R; rewrite <- V in R.
+  set (sum := val (add o (score o s) (fst x))) in *.
+  replace (sum - (NumExec.s j + val (fst x)))
+    with ((sum - (val (score o s) + val (fst x))) + (val (score o s) - NumExec.s j)) by ring.
+  eapply Rle_trans; [apply Rabs_triang|]; lra.
+Qed.
+
 Lemma partner {S T} (P : S -> T -> Prop) l k y :
   Forall2 P l k -> In y k -> exists x, In x l /\ P x y.
 Proof.

@@ -50,8 +50,11 @@ Record counts := Counts {
   n_depth_n : Z; n_depth_o : Z; n_stores : Z; n_changes : Z;
   n_operations_n : num; n_operations_o : num }.
 
-(** A key, and its value. *)
-Record row := Row { r_scale : num; r_q : list num; r_keys : list (list num * list num) }.
+(** A key, its value, and what changes its score: the shift, and its error. *)
+Record key := Key {
+  k_key : list num; k_value : list num; k_shift : option (num * num) }.
+
+Record row := Row { r_scale : num; r_q : list num; r_keys : list key }.
 
 Definition n_keys (r : row) : Z := Z.of_nat (length (r_keys r)).
 Definition head_dim (r : row) : Z := Z.of_nat (length (r_q r)).
@@ -72,16 +75,23 @@ Definition here (d : Z) : score_class o :=
 (** The score of a key, its error in the class, its error here. *)
 Record scored := Scored { score : num; sigma : num; z : num }.
 
-Definition score_of (a : arithmetic) (r : row) (of_here of_class : score_bound o) (k : list num)
-  : scored :=
+Definition plain_score (r : row) (of_here of_class : score_bound o) (k : list num) : scored :=
   let magnitude := up_times (magnitude_of (r_q r) k) (abs o (r_scale r)) in
   Scored (r_scale r *. dot (r_q r) k) (error_of_score o of_class magnitude)
          (error_of_score o of_here magnitude).
 
+Definition shift_score (s : scored) (shift : num * num) : scored :=
+  let sum := score s +. fst shift in
+  Scored sum (up_plus (sigma s) (snd shift)) (up_plus (z s) (up_times (pow2 o (-52)) (abs o sum))).
+
+Definition score_of (r : row) (of_here of_class : score_bound o) (k : key) : scored :=
+  let s := plain_score r of_here of_class (k_key k) in
+  match k_shift k with None => s | Some shift => shift_score s shift end.
+
 Definition scores (a : arithmetic) (r : row) : list scored :=
   let of_here := score_bound_of o (here (head_dim r)) (r_scale r) (head_dim r) in
   let of_class := score_bound_of o (c_score a) (r_scale r) (head_dim r) in
-  map (fun key => score_of a r of_here of_class (fst key)) (r_keys r).
+  map (score_of r of_here of_class) (r_keys r).
 
 (** What follows for the references. *)
 Record references := References {
@@ -253,7 +263,7 @@ Definition tolerance (a : arithmetic) (k : counts) (r : row) (lse_error : num)
     let keys := map (weigh a k b c) all in
     let m := sums_of a k b c keys in
     let sure := is_sure b m in
-    let column i := combine keys (map (fun key => nth i (snd key) zero) (r_keys r)) in
+    let column i := combine keys (map (fun key => nth i (k_value key) zero) (r_keys r)) in
     let claim x := (fst x, if sure && negb (is_nan (snd x)) then snd x else infinite o) in
     (map (fun i => claim (bound_column a c m (column i))) (seq 0 (length (r_q r))),
      bound_lse b c m sure lse_error).

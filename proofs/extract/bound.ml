@@ -58,7 +58,11 @@ type question = {
   q : float array;
   k : float array;
   v : float array;
+  shift : float array;  (* of each key, or [||] *)
+  shift_error : float array;
 }
+
+let shifted c = Array.length c.shift > 0
 
 let model_of c : Model.arithmetic0 * Model.counts * Model.row =
   let f i = num c.field.(i) in
@@ -105,7 +109,15 @@ let model_of c : Model.arithmetic0 * Model.counts * Model.row =
     {
       r_scale = num c.scale;
       r_q = some c.q 0;
-      r_keys = List.init c.n (fun j -> (some c.k (j * c.d), some c.v (j * c.d)));
+      r_keys =
+        List.init c.n (fun j ->
+            Model.
+              {
+                k_key = some c.k (j * c.d);
+                k_value = some c.v (j * c.d);
+                k_shift =
+                  (if shifted c then Some (num c.shift.(j), num c.shift_error.(j)) else None);
+              });
     } )
 
 (* ---- Comparison ---- *)
@@ -117,12 +129,15 @@ let text_of c =
   let hex = Printf.sprintf "%h" in
   let plain name = fun i -> Printf.sprintf "%s[%d]" name i in
   let few array = Array.sub array 0 (min 12 (Array.length array)) in
-  Printf.sprintf "  n=%d d=%d scale=%h\n  %s\n  %s\n  %s\n  %s\n  %s" c.n c.d c.scale
+  Printf.sprintf "  n=%d d=%d scale=%h\n  %s\n  %s\n  %s\n  %s\n  %s\n  %s\n  %s" c.n c.d
+    c.scale
     (named (fun i -> field_names.(i)) hex c.field)
     (named (fun i -> number_names.(i)) string_of_int c.number)
     (named (plain "q") hex (few c.q))
     (named (plain "k") hex (few c.k))
     (named (plain "v") hex (few c.v))
+    (named (plain "shift") hex (few c.shift))
+    (named (plain "shift_error") hex (few c.shift_error))
 
 (* Any NaN is any other: its sign and payload are the machine's choice. *)
 let same_bits c what of_reference of_model =
@@ -133,7 +148,9 @@ let same_bits c what of_reference of_model =
 
 let check c =
   let out =
-    Reference.tolerance c.field (Array.append [| c.n; c.d |] c.number) (c.scale, c.q, c.k, c.v)
+    Reference.tolerance c.field
+      (Array.append [| c.n; c.d |] c.number)
+      (c.scale, c.q, c.k, c.v, c.shift, c.shift_error)
   in
   let a, counts, row = model_of c in
   let columns, (lse, lse_bound) =
@@ -156,6 +173,8 @@ let check c =
   World.count_many "bounds, finite" !finite;
   World.count_many "bounds, infinite" (c.d + 1 - !finite);
   if c.n = 0 then World.count "rows without a key";
+  if shifted c then
+    World.count (if !finite > 0 then "rows with shifts" else "rows with shifts, no bound");
   if c.d > 128 then World.count "rows of many columns";
   if c.n > 100 then World.count "rows of many keys"
 
@@ -241,7 +260,24 @@ let question d field =
     q = Array.init dim (fun i -> if i = 0 then 1.0 else 0.1 *. Draw.unit d);
     k = numbers d (n * dim) size;
     v = numbers d (n * dim) values;
+    shift = [||];
+    shift_error = [||];
   }
+
+(* Scores that are shifted, mostly by as little as lets a bound be finite; now and then by what is
+   no number. *)
+let with_shifts d c =
+  let size = one_of d [| 0.0; 1e-3; 1.0; 1.0; 10.0; 400.0; 1e5; 1e8; 0x1p1000 |] in
+  let error = one_of d extremes in
+  let shift = numbers d c.n size in
+  let shift_error =
+    Array.init c.n (fun _ -> if Draw.chance d 50 then 0.0 else min error (one_of d extremes))
+  in
+  if c.n > 0 && Draw.chance d 5 then
+    (if Draw.chance d 50 then shift else shift_error).(Draw.below d c.n) <-
+      one_of d [| infinity; nan |];
+  if c.n > 0 && Draw.chance d 5 then shift.(Draw.below d c.n) <- neg_infinity;
+  { c with shift; shift_error }
 
 (* Each field at each extreme, so often. *)
 let times_alone = 4
@@ -256,7 +292,7 @@ let draw d row =
   else
     let c = question d (if Draw.chance d 70 then usual d else no_errors ()) in
     change d c (Draw.below d 6);
-    c
+    if Draw.chance d 25 then with_shifts d c else c
 
 (* Rows until `late ()`. *)
 let run rows seed late =

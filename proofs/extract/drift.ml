@@ -129,7 +129,7 @@ let must_see =
     "damaged plans, valid"; "damaged plans, broken"; "plans of runs, valid";
     "plans of runs, broken"; "plans of lists"; "attention, buffered";
     "attention, merged at once"; "rows that see no key"; "bounds, finite"; "bounds, infinite";
-    "rows without a key"; "rows of many columns"; "rows of many keys" ]
+    "rows without a key"; "rows of many columns"; "rows of many keys"; "rows with shifts" ]
 
 let enough_to_see_all = 5000
 

@@ -57,7 +57,10 @@ external attend :
   = "x_attend"
 
 (* The numbers of a class and of its counts, as bound.ml names them; n, d, and whole numbers; scale,
-   q, k, v. expected, the bounds, lse and its bound. *)
+   q, k, v; shifts and their errors, or [||] twice. expected, the bounds, lse and its bound. *)
 external tolerance :
-  float array -> int array -> float * float array * float array * float array -> float array
+  float array ->
+  int array ->
+  float * float array * float array * float array * float array * float array ->
+  float array
   = "x_tolerance"

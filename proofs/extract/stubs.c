@@ -310,14 +310,16 @@ static double *doubles_of(value array) {
     return to;
 }
 
-/* fields: as `field_names` of bound.ml; numbers: n, d and `number_names`; row: scale, q, k, v. The
- * result: expected, bound, lse, lse_bound. */
+/* fields: as `field_names` of bound.ml; numbers: n, d and `number_names`; row: scale, q, k, v, and
+ * shifts with their errors, or no number twice. The result: expected, bound, lse, lse_bound. */
 value x_tolerance(value fields, value numbers, value row) {
     CAMLparam3(fields, numbers, row);
     CAMLlocal1(result);
     int n[10];
     double *f = doubles_of(fields), *q = doubles_of(Field(row, 1));
     double *k = doubles_of(Field(row, 2)), *v = doubles_of(Field(row, 3));
+    double *shift = doubles_of(Field(row, 4)), *shift_error = doubles_of(Field(row, 5));
+    int shifted = Wosize_val(Field(row, 4)) > 0;
     (void)numbers_of(numbers, n);
     size_t d = (size_t)n[1];
     double *out = calloc(2 * d + 2 + 3 * (size_t)n[0], sizeof *out);
@@ -345,8 +347,17 @@ value x_tolerance(value fields, value numbers, value row) {
         .below = f[23],
     };
     struct cp_counts counts = {n[2], n[3], n[4], n[5], f[24], f[25]};
-    struct cp_tolerance_row of_row = {n[0], n[1],           Double_val(Field(row, 0)), q, k,
-                                      v,    out + 2 * d + 2};
+    struct cp_tolerance_row of_row = {
+        n[0],
+        n[1],
+        Double_val(Field(row, 0)),
+        q,
+        k,
+        v,
+        out + 2 * d + 2,
+        shifted ? shift : NULL,
+        shifted ? shift_error : NULL,
+    };
     cp_tolerance(&class, &counts, &of_row, f[26], out, out + d, out + 2 * d, out + 2 * d + 1);
     result = caml_alloc_float_array(2 * d + 2);
     for (size_t i = 0; i < 2 * d + 2; i++) {
@@ -356,6 +367,8 @@ value x_tolerance(value fields, value numbers, value row) {
     free(q);
     free(k);
     free(v);
+    free(shift);
+    free(shift_error);
     free(out);
     CAMLreturn(result);
 }

@@ -68,12 +68,19 @@
     0 <= r.head_dim && \valid_read(r.q + (0 .. r.head_dim - 1)) &&
     \valid_read(r.k + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
     \valid_read(r.v + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
-    \valid(r.scratch + (0 .. 3 * r.n_keys - 1));
+    \valid(r.scratch + (0 .. 3 * r.n_keys - 1)) &&
+    (r.shift != \null ==> \valid_read(r.shift + (0 .. r.n_keys - 1)) &&
+      \valid_read(r.shift_error + (0 .. r.n_keys - 1)));
+  // NUM-14: no error is negative.
+  predicate shifts_ok{L}(struct cp_tolerance_row r) = r.shift != \null ==>
+    \forall integer j; 0 <= j < r.n_keys ==> 0.0 <= r.shift_error[j];
   // n numbers at p overlap nothing that is read.
   predicate apart_from_row{L}(double *p, integer n, struct cp_tolerance_row r) =
     \separated(p + (0 .. n - 1), r.q + (0 .. r.head_dim - 1)) &&
     \separated(p + (0 .. n - 1), r.k + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
-    \separated(p + (0 .. n - 1), r.v + (0 .. row_at(r.n_keys, r.head_dim) - 1));
+    \separated(p + (0 .. n - 1), r.v + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
+    (r.shift != \null ==> \separated(p + (0 .. n - 1), r.shift + (0 .. r.n_keys - 1)) &&
+      \separated(p + (0 .. n - 1), r.shift_error + (0 .. r.n_keys - 1)));
   predicate is_bound(real x) = 0.0 <= x || !finite(x);
   predicate nothing_claimed(real x, real bound) = x == 0.0 && !finite(bound);
 

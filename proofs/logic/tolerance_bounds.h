@@ -24,16 +24,32 @@
   logic real score_error_of{L}(struct cp_score_bound s, struct cp_tolerance_row r, integer j) =
     product(s.relative, product(sizes_of(r.q, r.k + row_at(j, r.head_dim), r.head_dim),
       size_of(r.scale, 0.0))) + s.lost + s.tiny;
+  // NUM-14: what is added to a score, how much further a kernel's is off, and the score itself.
+  logic real shift_of{L}(struct cp_tolerance_row r, integer j) =
+    r.shift == \null ? 0.0 : r.shift[j];
+  logic real further_of{L}(struct cp_tolerance_row r, integer j) =
+    r.shift == \null ? 0.0 : r.shift_error[j];
+  logic real score_of{L}(struct cp_tolerance_row r, integer j) =
+    product(r.scale, dot_of(r.q, r.k + row_at(j, r.head_dim), r.head_dim)) + shift_of(r, j);
+  // How far binary64 rounds it when the shift is added, at most.
+  logic real added_of{L}(struct cp_tolerance_row r, integer j) =
+    r.shift == \null ? 0.0 : product(0x1p-52, size_of(score_of(r, j), 0.0));
+  // The first n products of the query and key j are the same in both states.
+  predicate same_products{L1,L2}(struct cp_tolerance_row r, integer j, integer n) =
+    dot_of{L1}(r.q, r.k + row_at(j, r.head_dim), n) ==
+      dot_of{L2}(r.q, r.k + row_at(j, r.head_dim), n) &&
+    sizes_of{L1}(r.q, r.k + row_at(j, r.head_dim), n) ==
+      sizes_of{L2}(r.q, r.k + row_at(j, r.head_dim), n);
   // Scratch has the scores of the first j keys, and at least their errors.
   predicate scores_until{L1,L2}(struct cp_score_bound s, struct cp_tolerance_row r, integer j) =
-    (\forall integer i; 0 <= i < j ==> \at(r.scratch[i], L2) ==
-      product(r.scale, dot_of{L1}(r.q, r.k + row_at(i, r.head_dim), r.head_dim))) &&
+    (\forall integer i; 0 <= i < j ==> \at(r.scratch[i], L2) == score_of{L1}(r, i)) &&
     (\forall integer i; r.n_keys <= i < r.n_keys + j ==>
-      score_error_of{L1}(s, r, i - r.n_keys) <= \at(r.scratch[i], L2));
+      score_error_of{L1}(s, r, i - r.n_keys) + further_of{L1}(r, i - r.n_keys) <=
+        \at(r.scratch[i], L2));
   // None of these errors is larger.
   predicate none_beyond{L}(struct cp_score_bound s, struct cp_tolerance_row r, integer j,
                            real largest) =
-    \forall integer i; 0 <= i < j ==> score_error_of(s, r, i) <= largest;
+    \forall integer i; 0 <= i < j ==> score_error_of(s, r, i) + added_of(r, i) <= largest;
 */
 
 /*@

@@ -90,7 +90,9 @@ struct Row {
             c.q + (static_cast<std::size_t>(row) * c.shape.n_heads + head) * d,
             k.data(),
             v.data(),
-            scratch.data()};
+            scratch.data(),
+            nullptr,
+            nullptr};
         /* log() and the sum are in double; the sum itself was rounded: NUM-11 has that in its
          * bound. */
         cp_tolerance(&arithmetic, &counts, &question, 0x1p-50, expected.data(), bound.data(), &lse,
