@@ -42,6 +42,7 @@ BELOW = {
     "sequence_first": "limits number softmax plan attention two_phase workspace row_state",
     "attend": "limits status number softmax plan attention two_phase",
     "tolerance": "limits number softmax",
+    "score_shift": "limits number softmax tolerance",
     "merging": "limits status number softmax tolerance",
     "opt_tree": "limits status memory pool tree",
     "opt_plan": "limits status memory tree plan opt_tree",

@@ -42,6 +42,7 @@
 #include "chunkproof/plan.h"
 #include "chunkproof/pool.h"
 #include "chunkproof/schema.h"
+#include "chunkproof/score_shift.h"
 #include "chunkproof/softmax.h"
 #include "chunkproof/status.h"
 #include "chunkproof/tolerance.h"
