@@ -10,6 +10,7 @@
 #include "cli/base/interrupt.h"
 #include "cli/base/text.h"
 #include "gate/case/masks.h"
+#include "gate/case/scores.h"
 #include "gate/explain/explain.h"
 #include "gate/gate.h"
 #include "gate/search/case_file.h"
@@ -106,12 +107,21 @@ static int is_excluded(const struct cp_kernel *kernel, const struct gate_recipe 
     struct gate_problem p;
     *finding = gate_no_finding;
     int masks = gate_recipe_masks(recipe) & ~kernel->masks;
+    int changes = gate_recipe_changes(recipe) & ~kernel->scores;
     if (masks != 0) {
         (void)snprintf(finding->text, sizeof finding->text,
                        "it has what cp_kernel.masks does not take: CP_MASKS_%s",
                        (masks & CP_MASKS_WINDOW) != 0  ? "WINDOW"
                        : (masks & CP_MASKS_AHEAD) != 0 ? "AHEAD"
                                                        : "KEPT");
+        return 1;
+    }
+    if (changes != 0) {
+        (void)snprintf(finding->text, sizeof finding->text,
+                       "it has what cp_kernel.scores does not take: CP_SCORES_%s",
+                       (changes & CP_SCORES_CAP) != 0      ? "CAP"
+                       : (changes & CP_SCORES_SLOPES) != 0 ? "SLOPES"
+                                                           : "SINKS");
         return 1;
     }
     if (kernel->conventions.never == 0) {

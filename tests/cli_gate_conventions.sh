@@ -57,7 +57,8 @@ import sys
 conventions = json.load(open(sys.argv[1]))["kernel"]["conventions"]
 assert conventions == {"lse_base": "2", "empty_out": "nan", "empty_lse": "value",
                        "empty_value": -50000.0, "never": [], "invariant": "cuts",
-                       "window": "of-keys"}, conventions
+                       "window": "of-keys", "cap": "first", "bias": "signed",
+                       "sink": "in-lse"}, conventions
 END
 }
 
@@ -84,10 +85,47 @@ excluded() {
     [ $found = 2 ] && has "it has what cp_kernel.conventions.never excludes: CP_NEVER_"
 }
 
-# right_windows KERNEL LINE: as right(), of its masks.
-right_windows() {
+# right_as KERNEL LINE: as right(), with this line.
+right_as() {
     status 0 --kernel "$kernels/gate/$1.so" --cases 400 && has "right: 0 of 400 cases wrong" &&
-        has "masks      $2"
+        has "$2"
+}
+
+# Of each convention of scores: a kernel of another one is told so.
+score_conventions() {
+    explained score_paged "s/s + call->slopes\\[head\\] \\* (float)(t - p)/\
+s + call->slopes[head] * (float)t/" \
+        "right if it declared .bias = CP_BIAS_POSITION in cp_kernel.conventions (CONV-8)" &&
+        explained score_splits "s/\\.cap = CP_CAP_LAST/.cap = CP_CAP_FIRST/" \
+            "right if it declared .cap = CP_CAP_LAST in cp_kernel.conventions (CONV-7)" &&
+        explained score_splits "s/\\.sink = CP_SINK_BESIDE_LSE/.sink = CP_SINK_IN_LSE/" \
+            "right if it declared .sink = CP_SINK_BESIDE_LSE in cp_kernel.conventions (CONV-9)"
+}
+
+json_scores() {
+    status 0 --kernel "$kernels/gate/score_splits.so" --cases 48 --json "$work/json" &&
+        python3 - "$work/json" <<'END'
+import json
+import sys
+kernel = json.load(open(sys.argv[1]))["kernel"]
+assert kernel["scores"] == ["cap", "slopes", "sinks"], kernel
+assert kernel["conventions"]["cap"] == "last", kernel
+assert kernel["conventions"]["bias"] == "distance", kernel
+assert kernel["conventions"]["sink"] == "beside-lse", kernel
+assert kernel["arithmetic"]["tanh_absolute"] == 2.0**-20, kernel
+END
+}
+
+# A case with a cap is none of a kernel that takes no cap.
+no_cap() {
+    changed score_paged 's/cap \* tanhf(s \/ cap)/cap * tanhf(s)/' &&
+        status 1 --kernel "$work/changed.c" --cases 60 --save "$work/scores" || return 1
+    local found=0
+    sed 's/CP_SCORES_CAP | //' tests/gate/score_paged.c >"$work/uncapped.c"
+    "$chunkproof" replay "$work"/scores/*.json --kernel "$work/uncapped.c" >"$work/out" 2>&1 ||
+        found=$?
+    rm -r "$work/scores"
+    [ $found = 2 ] && has "it has what cp_kernel.scores does not take: CP_SCORES_CAP"
 }
 
 # explained KERNEL SED WORDS: of a changed kernel `explain` says so.
@@ -172,7 +210,15 @@ ok "bits that depend on the batch" bits_of_batches
 ok "cuts that are not declared" cuts_not_declared
 ok "a case of another kernel" excluded
 ok "bits that are never asked for" not_tried
-ok "windows" right_windows window_paged "causal, window, ahead, kept (WINDOW-1)"
+ok "windows" right_as window_paged "masks      causal, window, ahead, kept (WINDOW-1)"
+ok "scores that are changed" right_as score_paged \
+    "scores     scaled, cap, slopes, sinks (SCORE-1 to SCORE-4)"
+ok "their other conventions" right score_splits "log-sum-exps of base 2; a row that sees no key \
+gives zeros, and a log-sum-exp of -infinity; the bias is capped, too; a bias is of the distance to \
+the row; log-sum-exps are without the sink"
+ok "the other convention of scores is named" score_conventions
+ok "scores as JSON" json_scores
+ok "no cap where none is taken" no_cap
 ok "windows of keys before" right window_phases "a row that sees no key gives zeros, and a \
 log-sum-exp of -infinity; a window counts the keys before the row's own position"
 ok "the other window is named" window_named

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "gate/case/prompts.h"
+#include "gate/case/scores.h"
 #include "gate/explain/explain.h"
 #include "tests/plain_kernel.h"
 
@@ -24,12 +25,14 @@ static const struct explain_choice right,
 
 /* A case whose results are not written: each of its numbers is wrong. */
 struct setting {
+    struct cp_kernel kernel;
     struct explain_run run;
     struct explain_model model;
     int tried; /* mistakes, with some choice */
 };
 
-/* Odd cases have modules. */
+/* Odd cases have modules, and of four cases two have caps, slopes and sinks, as the kernel's
+ * conventions say. */
 static void make(struct setting *s, long long index) {
     struct gate_problem p;
     struct gate_arrays a;
@@ -39,11 +42,19 @@ static void make(struct setting *s, long long index) {
     if (index % 2 != 0) {
         gate_recipe_to_modules(&recipe, NULL);
     }
-    assert_int_equal(gate_problem_new(&p, &recipe, &plain), 0);
+    s->kernel = plain;
+    if (index % 4 >= 2) {
+        s->kernel.scores = CP_SCORES_CAP | CP_SCORES_SLOPES | CP_SCORES_SINKS;
+        s->kernel.conventions.cap = (int)(index / 4 % 2);
+        s->kernel.conventions.sink = (int)(index / 8 % 2);
+        s->kernel.conventions.bias = (int)(index / 4 % 3);
+        gate_recipe_scores(&recipe, s->kernel.scores);
+    }
+    assert_int_equal(gate_problem_new(&p, &recipe, &s->kernel), 0);
     gate_values_fill(&p);
     assert_int_equal(gate_arrays_new(&a, &p), 0);
-    assert_int_equal(explain_run_new(&s->run, &plain, 1.0, &p, &a, &a, 0), 0);
-    assert_int_equal(explain_model_new(&s->model, &plain, &s->run, 1), 0);
+    assert_int_equal(explain_run_new(&s->run, &s->kernel, 1.0, &p, &a, &a, 0), 0);
+    assert_int_equal(explain_model_new(&s->model, &s->kernel, &s->run, 1), 0);
     s->model.work = 1LL << 50;
     gate_arrays_free(&a);
     gate_problem_free(&p);
@@ -123,11 +134,11 @@ static void steps_and_parts_change_nothing(void **state) {
 typedef void visitor(const struct explain_mistake *mistake, void *context);
 
 /* All mistakes that are tried on such cases. */
-static int visit(visitor *see, enum explain_of of, void *context) {
+static int visit(visitor *see, unsigned of, void *context) {
     int n = 0;
     for (int i = 0; explain_tables[i] != NULL; i++) {
         for (const struct explain_table *t = explain_tables[i]; t->name != NULL; t++) {
-            for (size_t j = 0; j < t->n && (t->of == OF_ALL || t->of == of); j++, n++) {
+            for (size_t j = 0; j < t->n && (t->of & ~of) == 0; j++, n++) {
                 see(&t->mistake[j], context);
             }
         }
@@ -188,7 +199,11 @@ static void mistakes_give_themselves(void **state) {
         struct setting s = {.tried = 0};
         make(&s, index);
         if (s.run.pairs > 0) {
-            enum explain_of of = s.run.problem.plan == CP_PLANS_TREES ? OF_PATHS : OF_LISTS;
+            const struct gate_scores *scores = &s.run.problem.scores;
+            unsigned of = s.run.problem.plan == CP_PLANS_TREES ? OF_PATHS : OF_LISTS;
+            of |= scores->cap > 0.0 ? OF_CHANGED | OF_CAPPED : 0U;
+            of |= scores->slopes != NULL ? OF_CHANGED : 0U;
+            of |= scores->sinks != NULL ? OF_SINKS : 0U;
             assert_true(visit(see_itself, of, &s) > 100);
         }
         unmake(&s);

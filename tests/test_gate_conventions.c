@@ -118,10 +118,10 @@ static void log_sum_exps_in_bits(void **state) {
         double lse = 100.0 * sin(i) * pow(2.0, i % 40 - 20), size = pow(2.0, i % 60 - 50);
         double expected[2] = {3.0, lse}, bound[2] = {0.5, size};
         kernel.conventions.lse_base = CP_LSE_NATURAL;
-        gate_conventions_apply(&kernel, 4, 1, expected, bound);
+        gate_conventions_apply(&kernel, 4, 0, 1, expected, bound);
         assert_true(expected[1] == lse && bound[1] == size);
         kernel.conventions.lse_base = CP_LSE_BITS;
-        gate_conventions_apply(&kernel, 4, 1, expected, bound);
+        gate_conventions_apply(&kernel, 4, 0, 1, expected, bound);
         assert_true(expected[0] == 3.0 && bound[0] == 0.5);
         long double ln_2 = logl(2.0L), off = fabsl(expected[1] - lse / ln_2);
         assert_true(bound[1] >= size / ln_2 + off);
@@ -135,18 +135,18 @@ static void rows_without_keys(void **state) {
     (void)state;
     kernel.conventions.lse_base = CP_LSE_BITS;
     kernel.conventions.empty_lse = CP_EMPTY_UNSPECIFIED;
-    gate_conventions_apply(&kernel, 0, 2, expected, bound);
+    gate_conventions_apply(&kernel, 0, 0, 2, expected, bound);
     assert_true(expected[0] == 0.0 && expected[1] == 0.0 && expected[2] == -INFINITY);
     kernel.conventions.empty_out = CP_EMPTY_NAN;
     kernel.conventions.empty_lse = CP_EMPTY_VALUE;
     kernel.conventions.empty_value = -1e30;
-    gate_conventions_apply(&kernel, 0, 2, expected, bound);
+    gate_conventions_apply(&kernel, 0, 0, 2, expected, bound);
     assert_true(isnan(expected[0]) && isnan(expected[1]) && expected[2] == (double)-1e30F);
     kernel.lse_type = CP_FP64;
-    gate_conventions_apply(&kernel, 0, 2, expected, bound);
+    gate_conventions_apply(&kernel, 0, 0, 2, expected, bound);
     assert_true(expected[2] == -1e30);
     kernel.conventions.empty_lse = CP_EMPTY_NAN;
-    gate_conventions_apply(&kernel, 0, 2, expected, bound);
+    gate_conventions_apply(&kernel, 0, 0, 2, expected, bound);
     assert_true(isnan(expected[2]));
 
     assert_int_equal(gate_judge_number(0, NAN, NAN, 0.0), GATE_NUMBER_RIGHT);
@@ -222,8 +222,10 @@ static void other_conventions_are_named(void **state) {
     says(0, 1, -5e4, -INFINITY, 0.0, &kernel, ".empty_lse = CP_EMPTY_VALUE, .empty_value = -50000");
     says(0, 1, INFINITY, -INFINITY, 0.0, &kernel,
          ".empty_lse = CP_EMPTY_VALUE, .empty_value = inf");
-    kernel.conventions =
-        (struct cp_kernel_conventions){CP_LSE_BITS, CP_EMPTY_NAN, CP_EMPTY_VALUE, -5e4, 0, 0, 0};
+    kernel.conventions = (struct cp_kernel_conventions){.lse_base = CP_LSE_BITS,
+                                                        .empty_out = CP_EMPTY_NAN,
+                                                        .empty_lse = CP_EMPTY_VALUE,
+                                                        .empty_value = -5e4};
     says(2, 1, GATE_LN_2, 1.0, 1e-6, &kernel, ".lse_base = CP_LSE_NATURAL");
     says(0, 0, 0.0, NAN, 0.0, &kernel, ".empty_out = CP_EMPTY_NEUTRAL");
     says(0, 1, -INFINITY, -5e4, 0.0, &kernel, ".empty_lse = CP_EMPTY_NEUTRAL");

@@ -62,7 +62,7 @@ static void certify(struct certified *c, const struct gate_problem *p,
     assert_true(room != NULL && c->expected != NULL);
     c->bound = c->expected + d;
     c->usual = c->bound + d;
-    const struct gate_numbers numbers = {c->expected, c->bound, c->usual, &c->must_be_finite};
+    const struct gate_numbers numbers = {c->expected, c->bound, c->usual, &c->must_be_finite, 0};
     gate_certify_row(room, kernel, p->n_rows - 1, 0, &numbers);
     gate_scratch_free(room);
 }

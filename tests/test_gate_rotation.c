@@ -260,7 +260,7 @@ static void look_at_attention(const struct made *m, int *count) {
     struct gate_scratch *scratch = gate_scratch_new(&m->p);
     int d = m->p.recipe.head_dim;
     double out[512], expected[513], bound[513];
-    struct gate_numbers numbers = {expected, bound, NULL, NULL};
+    struct gate_numbers numbers = {.expected = expected, .bound = bound};
     assert_non_null(scratch);
     for (int row = 0; row < m->p.n_rows; row += 1 + m->p.n_rows / 4) {
         int head = row % m->p.recipe.n_heads;

@@ -85,7 +85,7 @@ static void no_rule_takes_a_nan(void **state) {
 static void the_plain_kernel_rounds_to_its_type(void **state) {
     const double q = 1.0, r = 4.0, k[11] = {0.0};
     const double v[11] = {4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0};
-    struct gate_plain_row row = {CP_FP16, 11, 1, 1.0, &q, k, v};
+    struct gate_plain_row row = {CP_FP16, 11, 1, 1.0, &q, k, v, NULL, -INFINITY};
     struct gate_tensor tensor = {.error = 0.0};
     (void)state;
     assert_int_equal(gate_tensor_plain(&tensor, &row, &r), 0);
@@ -99,6 +99,20 @@ static void the_plain_kernel_rounds_to_its_type(void **state) {
     assert_true(tensor.plain_error == 1.0);
     assert_int_equal(gate_tensor_plain(&tensor, &row, &r), 0); /* the largest of all rows */
     assert_true(tensor.plain_error == 1.0);
+}
+
+/* SCORE-1 to SCORE-3: a shift of each score, and a sink: both weigh as if they were a kernel's. */
+static void the_plain_kernel_changes_scores(void **state) {
+    const double q = 1.0, k[2] = {0.0, 0.0}, v[2] = {4.0, 8.0}, shift[2] = {0.0, -40.0};
+    struct gate_plain_row row = {CP_FP16, 2, 1, 1.0, &q, k, v, shift, -INFINITY};
+    struct gate_tensor tensor = {.error = 0.0};
+    const double first = 4.0, half = 2.0;
+    (void)state;
+    assert_int_equal(gate_tensor_plain(&tensor, &row, &first), 0);
+    assert_true(tensor.plain_error == 0.0);
+    row.sink = 0.0;
+    assert_int_equal(gate_tensor_plain(&tensor, &row, &half), 0);
+    assert_true(tensor.plain_error == 0.0);
 }
 
 /* The emulated kernels are judged by the same ones. */
@@ -140,6 +154,7 @@ int main(void) {
         cmocka_unit_test(a_tensor_is_judged_whole),
         cmocka_unit_test(no_rule_takes_a_nan),
         cmocka_unit_test(the_plain_kernel_rounds_to_its_type),
+        cmocka_unit_test(the_plain_kernel_changes_scores),
         cmocka_unit_test(one_place_has_the_rules),
         cmocka_unit_test(the_usual_test_is_usual),
     };

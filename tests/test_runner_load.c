@@ -44,9 +44,9 @@ static void refuses_what_is_no_kernel(void **state) {
                  "compiled with another chunkproof/kernel.h: cp_kernel.abi is");
     expect_error("gate/wrong_abi.so", "; recompile it, with .abi = CP_KERNEL_ABI");
     expect_error("gate/old_version.so",
-                 "it was compiled with version 6 of chunkproof/kernel.h, and "
-                 "this program takes version 7; recompile it; new are "
-                 "`masks` and `conventions.window`");
+                 "it was compiled with version 7 of chunkproof/kernel.h, and "
+                 "this program takes version 8; recompile it; new are "
+                 "`scores`, `conventions.cap`, `.bias` and `.sink`, and");
     expect_error("gate/no_name.so", "cp_kernel.name is NULL; give it a name");
     expect_error("gate/no_attend.so", "cp_kernel.attend is NULL; it must be the function");
 }
@@ -149,6 +149,11 @@ static void names_the_wrong_field(void **state) {
         {&kernel.masks, CP_MASKS_KEPT | CP_MASKS_AHEAD, 5, "masks is 6; it may be a sum of"},
         {&kernel.masks, 8, 3, "masks is 8; it may be a sum of CP_MASKS_WINDOW (1)"},
         {&kernel.masks, -1, 0, "masks is -1; it may be a sum of CP_MASKS_WINDOW (1)"},
+        {&kernel.scores, 8, 7, "scores is 8; it may be a sum of CP_SCORES_CAP (1), CP_SCORES_SLO"},
+        {&kernel.scores, -1, 0, "scores is -1; it may be a sum of CP_SCORES_CAP (1), CP_SCORES_SL"},
+        {&kernel.conventions.cap, 2, 1, "conventions.cap is 2; it may be CP_CAP_FIRST (0) or CP_"},
+        {&kernel.conventions.bias, 3, 2, "conventions.bias is 3; it may be CP_BIAS_SIGNED (0), CP"},
+        {&kernel.conventions.sink, 2, 1, "conventions.sink is 2; it may be CP_SINK_IN_LSE (0) or "},
         {&kernel.conventions.invariant, 3, 2, "conventions.invariant is 3; it may be CP_INVARIANT"},
         {&kernel.arithmetic.step, -1, 64, "arithmetic.step is -1; it may be 0 (a chunk), 1 (key"},
     };
@@ -169,6 +174,24 @@ static void names_the_wrong_field(void **state) {
     }
     kernel.arithmetic.exp_error = 0x1p-6;
     assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
+}
+
+static void names_a_wrong_tanh(void **state) {
+    static const double errors[] = {-1e-300, 0x1.0001p-6, NAN, INFINITY};
+    char text[RUN_TEXT];
+    struct cp_kernel kernel = good_kernel();
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        kernel.arithmetic.tanh_error = errors[i];
+        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+        assert_non_null(strstr(text, "mine.so: cp_kernel.arithmetic.tanh_error is"));
+        kernel.arithmetic.tanh_error = 0x1p-6;
+        kernel.arithmetic.tanh_absolute = errors[i];
+        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+        assert_non_null(strstr(text, "mine.so: cp_kernel.arithmetic.tanh_absolute is"));
+        kernel.arithmetic.tanh_absolute = 0x1p-6;
+        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
+    }
 }
 
 /* GATE-15: a division that errs, what is added to n, and what excludes what. */
@@ -234,7 +257,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(refuses_what_is_no_kernel), cmocka_unit_test(survives_constructors),
         cmocka_unit_test(needs_its_program),         cmocka_unit_test(kernel_disappears),
         cmocka_unit_test(names_the_wrong_field),     cmocka_unit_test(names_a_wrong_value),
-        cmocka_unit_test(names_a_wrong_division),
+        cmocka_unit_test(names_a_wrong_tanh),        cmocka_unit_test(names_a_wrong_division),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

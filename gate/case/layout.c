@@ -260,6 +260,13 @@ static int make_table(struct gate_arrays *a, const struct gate_problem *p) {
                                      : copy(a, RUN_ROTATION, p->rotation.table, table_bytes(p));
 }
 
+/* A number of each query head, or none. */
+static int copy_of_heads(struct gate_arrays *a, enum run_buffer buffer, const float *from,
+                         const struct gate_problem *p) {
+    return from == NULL ? allocate(a, buffer, 0)
+                        : copy(a, buffer, from, (size_t)p->recipe.n_heads * sizeof *from);
+}
+
 static void point(struct gate_arrays *a) {
     struct cp_kernel_call *c = &a->run.call;
     c->n_tokens = (const int *)(const void *)a->memory[RUN_N_TOKENS];
@@ -275,6 +282,10 @@ static void point(struct gate_arrays *a) {
     c->k = a->memory[RUN_K];
     c->v = a->memory[RUN_V];
     c->rotation = c->n_angles > 0 ? (const float *)(const void *)a->memory[RUN_ROTATION] : NULL;
+    c->slopes =
+        a->run.bytes[RUN_SLOPES] > 0 ? (const float *)(const void *)a->memory[RUN_SLOPES] : NULL;
+    c->sinks =
+        a->run.bytes[RUN_SINKS] > 0 ? (const float *)(const void *)a->memory[RUN_SINKS] : NULL;
     c->out = a->memory[RUN_OUT];
     c->lse = a->run.bytes[RUN_LSE] > 0 ? a->memory[RUN_LSE] : NULL;
 }
@@ -295,6 +306,7 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
         .window = p->mask.counts == CP_WINDOW_BEFORE ? p->mask.window - 1 : p->mask.window,
         .ahead = p->mask.ahead,
         .kept = p->mask.kept,
+        .cap = p->scores.cap,
         .table_width = p->table_width,
         .n_served = p->n_served,
         .n_shared = p->n_shared,
@@ -351,7 +363,9 @@ int gate_arrays_new(struct gate_arrays *a, const struct gate_problem *p) {
     a->run.far[0] = far_of(p, &s.k);
     a->run.far[1] = far_of(p, &s.v);
     a->run.far_number = p->number;
-    if (make_lists(a, p) != 0 || make_numbers(a, p, &s) != 0 || make_table(a, p) != 0) {
+    if (make_lists(a, p) != 0 || make_numbers(a, p, &s) != 0 || make_table(a, p) != 0 ||
+        copy_of_heads(a, RUN_SLOPES, p->scores.slopes, p) != 0 ||
+        copy_of_heads(a, RUN_SINKS, p->scores.sinks, p) != 0) {
         gate_arrays_free(a);
         return -1;
     }

@@ -13,6 +13,7 @@
 #include "gate/case/lists.h"
 #include "gate/case/modules.h"
 #include "gate/case/rotation.h"
+#include "gate/case/scores.h"
 #include "gate/runner/runner.h"
 
 /* Rows that see a key, of sequences that have some or all have as many, need a key in each. */
@@ -284,6 +285,16 @@ static struct gate_mask mask_of(const struct gate_recipe *r, const struct cp_ker
     };
 }
 
+/* SCORE-1, and the conventions: as far as the kernel takes it. */
+static struct gate_scores scores_of(const struct gate_recipe *r, const struct cp_kernel *kernel) {
+    return (struct gate_scores){
+        .cap = (kernel->scores & CP_SCORES_CAP) != 0 ? 0.125 * r->cap : 0.0,
+        .order = kernel->conventions.cap,
+        .bias = kernel->conventions.bias,
+        .sink = kernel->conventions.sink,
+    };
+}
+
 /* All that follows without a plan. */
 static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
                      const struct cp_kernel *kernel, unsigned long long seed) {
@@ -303,6 +314,7 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
               : kernel->plans == CP_PLANS_TREES ? CP_PLANS_LISTS
                                                 : kernel->plans;
     p->mask = mask_of(recipe, kernel);
+    p->scores = scores_of(recipe, kernel);
     p->scales = kernel->arithmetic.scales;
     p->rotation.keys = kernel->keys;
     p->rotation.pairs = kernel->pairs;
@@ -331,7 +343,7 @@ static int make_problem(struct gate_problem *p, const struct gate_recipe *recipe
         p->mask.window = p->mask.kept = 0; /* where no token stands, a window may hide all */
     }
     if (result != 0 || spread_over_pool(p) != 0 || gate_rotation_new(p) != 0 ||
-        allocate_numbers(p) != 0) {
+        gate_scores_new(p, kernel->scores) != 0 || allocate_numbers(p) != 0) {
         gate_problem_free(p);
         return -1;
     }
@@ -369,6 +381,8 @@ void gate_problem_free(struct gate_problem *p) {
                       p->number,
                       p->shared,
                       p->rotation.table,
+                      p->scores.slopes,
+                      p->scores.sinks,
                       p->q,
                       p->k,
                       p->v};
@@ -501,6 +515,7 @@ int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *wh
 void gate_problem_free_alone(struct gate_problem *alone) {
     alone->k = alone->v = NULL; /* the whole's */
     alone->rotation.table = NULL;
+    alone->scores.slopes = alone->scores.sinks = NULL;
     alone->number = NULL;
     gate_problem_free(alone);
 }

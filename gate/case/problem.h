@@ -26,6 +26,13 @@ struct gate_mask {
     int counts; /* CP_WINDOW_...: how the kernel wants the window */
 };
 
+/* What changes scores (SCORE-1 to SCORE-4), and how the kernel wants it (CONV-7 to CONV-9). */
+struct gate_scores {
+    double cap;            /* 0: none */
+    float *slopes, *sinks; /* [h]; NULL: none */
+    int order, bias, sink; /* CP_CAP_..., CP_BIAS_..., CP_SINK_... */
+};
+
 /* Sizes, plan and numbers of one case. */
 struct gate_problem {
     struct gate_recipe recipe;
@@ -38,6 +45,7 @@ struct gate_problem {
     int pool, *number;
     int plan; /* CP_PLANS_TREES, or what the kernel takes */
     struct gate_mask mask;
+    struct gate_scores scores;
     int scales; /* CP_SCALES_...: where scores are large they are coarse */
     int *n_tokens, *query_begin, *position, *n_shared_chunks;
     int table_width;

@@ -469,6 +469,19 @@ static int print_mask(const struct gate_recipe *r, char *text, size_t size) {
     return n;
 }
 
+/* The words of what changes scores. */
+static int print_scores(const struct gate_recipe *r, char *text, size_t size) {
+    static const char *const slopes[GATE_SLOPES] = {"", ", slopes of ALiBi", ", any slopes"};
+    char cap[32] = "";
+    if (size == 0) {
+        return 0;
+    }
+    if (r->cap > 0) {
+        (void)snprintf(cap, sizeof cap, ", scores capped at %g", 0.125 * r->cap);
+    }
+    return snprintf(text, size, "%s%s%s", cap, slopes[r->slopes], r->sinks ? ", sinks" : "");
+}
+
 void gate_recipe_print(const struct gate_recipe *r, char *line) {
     static const char *const layouts[] = {
         "K [slot][head]",   "V in the opposite order to K",   "Q [head][row]",
@@ -489,6 +502,7 @@ void gate_recipe_print(const struct gate_recipe *r, char *line) {
         n += snprintf(line + n, GATE_LINE - (size_t)n, ", %d numbers of a head rotated", r->rotary);
     }
     n += print_mask(r, line + n, n > 0 && n < GATE_LINE ? GATE_LINE - (size_t)n : 0);
+    n += print_scores(r, line + n, n > 0 && n < GATE_LINE ? GATE_LINE - (size_t)n : 0);
     for (int bit = 0; bit < COUNT_OF(layouts); bit++) {
         if ((r->layout >> bit & 1) != 0 && n > 0 && n < GATE_LINE) {
             n += snprintf(line + n, GATE_LINE - (size_t)n, ", %s", layouts[bit]);

@@ -88,6 +88,10 @@ enum gate_queries {
 /* What the slots of K and V without a key hold. */
 enum gate_padding { GATE_NANS, GATE_HUGE, GATE_STALE, GATE_PADDINGS };
 
+/* Slopes of query heads: of ALiBi, 2^(-8 (a + 1) / h); or of either sign, some of them 0, so that
+ * the bias of a whole sequence is of the size of scores. */
+enum gate_slopes { GATE_NO_SLOPES, GATE_ALIBI, GATE_ANY_SLOPES, GATE_SLOPES };
+
 struct gate_recipe {
     int n_heads, n_kv_heads, head_dim, chunk_size;
     enum gate_values values;
@@ -108,6 +112,9 @@ struct gate_recipe {
     /* WINDOW-1, for kernels that take it: keys of a window, how far a row sees after its own
      * position, and first positions that are kept beside the window; 0: none. */
     int window, ahead, kept;
+    /* SCORE-1 to SCORE-3, for kernels that take it: the cap, in eighths; and of which kind slopes
+     * and sinks are, enum gate_slopes and 1; 0: none. */
+    int cap, slopes, sinks;
     int rotary; /* numbers of a head that are rotated (GATE-14), even; 0: as many as there are */
     unsigned long long seed; /* decides the numbers, and how many query rows there are */
     int n_ops;
@@ -128,6 +135,7 @@ struct gate_shape {
 #define GATE_MOST_ROWS      65536
 #define GATE_MOST_POOL      1048576
 #define GATE_MOST_SPAN      4194304 /* of window, ahead and kept: 2^22 positions */
+#define GATE_MOST_CAP       8388608 /* eighths: 2^20 */
 
 /* A recipe with at most so much work is small: none of the few that are long, deep or wide. One
  * with less than GATE_SERVING_WORK has no sizes of a server. */
@@ -141,7 +149,7 @@ void gate_recipe_make(struct gate_recipe *recipe, unsigned long long seed, long 
                       int attempt, long long work, const struct gate_shape *shape);
 
 /* The recipe in one line, for people. */
-#define GATE_LINE 460
+#define GATE_LINE 520
 void gate_recipe_print(const struct gate_recipe *recipe, char *line);
 
 /* The usual test of an attention kernel: normal values, one query for each sequence, and the

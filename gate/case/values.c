@@ -473,8 +473,33 @@ static void fill_queries(struct gate_problem *p, const struct making *m) {
     }
 }
 
+/* Where the largest scores of a row are about. */
+static double typical_score(const struct gate_problem *p, const struct making *m) {
+    double cap = p->scores.cap > 0.0 ? p->scores.cap : (double)INFINITY;
+    double score = p->recipe.values == GATE_SELECT    ? m->bits * m->amplitude * m->amplitude
+                   : p->recipe.values == GATE_SHIFTED ? shift(p) / p->scale
+                                                      : 0.0;
+    return fmax(-cap, fmin(p->scale * score, cap));
+}
+
+/* SCORE-3: sinks that weigh about as much as the keys of a row together, or as one of them; some
+ * that weigh all or nothing. */
+static void fill_sinks(struct gate_problem *p, const struct making *m) {
+    struct prng random = random_of(p, 5, 0);
+    double most = typical_score(p, m), octaves = 0.0;
+    for (int n = 1; n < m->longest; n *= 2) {
+        octaves += 1.0;
+    }
+    for (int a = 0; a < p->recipe.n_heads && p->scores.sinks != NULL; a++) {
+        int kind = prng_below(&random, 8);
+        double off = kind == 0 ? -30.0 : kind == 1 ? 30.0 : kind < 5 ? 0.6875 * octaves : 0.0;
+        p->scores.sinks[a] = (float)gate_round(CP_BF16, most + off + normal(&random));
+    }
+}
+
 void gate_values_fill(struct gate_problem *p) {
     struct making m = making_of(p);
     fill_keys(p, &m);
     fill_queries(p, &m);
+    fill_sinks(p, &m);
 }

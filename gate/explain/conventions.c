@@ -10,6 +10,7 @@
 #include "gate/case/masks.h"
 #include "gate/case/prompts.h"
 #include "gate/case/rotation.h"
+#include "gate/case/scores.h"
 #include "gate/explain/explain.h"
 #include "gate/judge/conventions.h"
 
@@ -84,7 +85,8 @@ static int is_right_pair(const struct explain_results *r, const struct cp_kernel
     double *expected = scratch, *bound = scratch + r->d + 1;
     memcpy(expected, r->expected, ((size_t)r->d + 1) * sizeof *expected);
     memcpy(bound, r->bound, ((size_t)r->d + 1) * sizeof *bound);
-    gate_conventions_apply(other, r->sees, r->d, expected, bound);
+    gate_conventions_apply(other, r->sees, r->run->problem.scores.sinks != NULL, r->d, expected,
+                           bound);
     for (int i = 0; i <= r->d; i++) {
         int is_asked =
             kind_of(r, i) != KIND_NONE && (i < r->d || r->run->problem.lse_type != CP_NO_LSE);
@@ -139,20 +141,25 @@ static void judge_by(void *context, const struct gate_problem *p, const struct g
     }
 }
 
-/* The judge's verdict if the number that the kernel got for the window counts otherwise
- * (CONV-6). Of CP_WINDOW_OF_KEYS 0 is no window, of CP_WINDOW_BEFORE it is the row's own key. */
-static void judge_window(void *context, const struct gate_problem *p, const struct gate_arrays *one,
-                         const struct gate_arrays *again, const struct gate_finding *finding) {
+/* The judge's verdict by other conventions of what a call says (CONV-6 to CONV-9). */
+static void judge_read(void *context, const struct gate_problem *p, const struct gate_arrays *one,
+                       const struct gate_arrays *again, const struct gate_finding *finding) {
     struct trying *t = context;
+    const struct cp_kernel_conventions *c = &t->other.conventions;
     struct gate_problem other = *p;
     struct gate_finding f;
     (void)again;
     (void)finding;
-    if (t->other.conventions.window == CP_WINDOW_BEFORE) {
+    /* The number that the kernel got counts otherwise. Of CP_WINDOW_OF_KEYS 0 is no window, of
+     * CP_WINDOW_BEFORE it is the row's own key. */
+    if (c->window != p->mask.counts && c->window == CP_WINDOW_BEFORE) {
         other.mask.window++;
-    } else if (other.mask.window > 0) {
+    } else if (c->window != p->mask.counts && other.mask.window > 0) {
         other.mask.window--;
     }
+    other.scores.order = c->cap;
+    other.scores.bias = c->bias;
+    other.scores.sink = c->sink;
     if (gate_judge(&other, one, &t->other, p->n_rows * p->recipe.n_heads, &f, NULL) == 0) {
         t->wrong += f.verdict != GATE_RIGHT;
     }
@@ -177,6 +184,7 @@ static int try_others(struct explain *x, struct trying *t, judging *judge) {
             gate_recipe_rotate(&recipe, 0, NULL);
         }
         gate_recipe_mask(&recipe, x->kernel->masks, NULL);
+        gate_recipe_scores(&recipe, x->kernel->scores);
         recipe.renewed = recipe.without_lse = 0;
         recipe.queries = i % 2 == 0 ? GATE_MORE : recipe.queries;
         if (explain_is_over(x, 0.0) || gate_look(x->runner, &recipe, &f, judge, t) < 0) {
@@ -202,29 +210,60 @@ static int settle(struct explain *x, const struct cp_kernel *declared, struct tr
     return 0;
 }
 
-/* 1: each case is right if its window has a key more, or less, and that was said. */
-static int say_window(struct explain *x) {
-    struct trying t = {.other = *x->kernel};
+/* How else a kernel may read what a call says: one field of its conventions. */
+static const struct reading {
+    const char *words, *clause;
+    int masks, scores; /* what a kernel must take for it: all of these bits */
+    size_t field;
+    int value;
+} readings[] = {
+#define READING(field, name, value, clause, masks, scores)                                         \
+    { name, clause, masks, scores, offsetof(struct cp_kernel_conventions, field), value }
+    READING(window, ".window = CP_WINDOW_OF_KEYS", CP_WINDOW_OF_KEYS, "CONV-6", CP_MASKS_WINDOW, 0),
+    READING(window, ".window = CP_WINDOW_BEFORE", CP_WINDOW_BEFORE, "CONV-6", CP_MASKS_WINDOW, 0),
+    READING(cap, ".cap = CP_CAP_FIRST", CP_CAP_FIRST, "CONV-7", 0,
+            CP_SCORES_CAP | CP_SCORES_SLOPES),
+    READING(cap, ".cap = CP_CAP_LAST", CP_CAP_LAST, "CONV-7", 0, CP_SCORES_CAP | CP_SCORES_SLOPES),
+    READING(bias, ".bias = CP_BIAS_SIGNED", CP_BIAS_SIGNED, "CONV-8", 0, CP_SCORES_SLOPES),
+    READING(bias, ".bias = CP_BIAS_DISTANCE", CP_BIAS_DISTANCE, "CONV-8", 0, CP_SCORES_SLOPES),
+    READING(bias, ".bias = CP_BIAS_POSITION", CP_BIAS_POSITION, "CONV-8", 0, CP_SCORES_SLOPES),
+    READING(sink, ".sink = CP_SINK_IN_LSE", CP_SINK_IN_LSE, "CONV-9", 0, CP_SCORES_SINKS),
+    READING(sink, ".sink = CP_SINK_BESIDE_LSE", CP_SINK_BESIDE_LSE, "CONV-9", 0, CP_SCORES_SINKS),
+};
+
+/* 1: each case is right if the kernel is read so, and that was said. */
+static int say_reading(struct explain *x, const struct reading *r) {
+    struct trying t = {.other = *runner_kernel(x->runner)};
     struct gate_recipe recipe = x->run[0].problem.recipe;
     struct gate_finding f;
-    int is_before = x->kernel->conventions.window == CP_WINDOW_BEFORE;
-    t.other.conventions.window = is_before ? CP_WINDOW_OF_KEYS : CP_WINDOW_BEFORE;
+    int *field = (int *)(void *)((char *)&t.other.conventions + r->field);
+    int declares = *field;
+    *field = r->value;
     recipe.renewed = 0;
-    if ((x->kernel->masks & CP_MASKS_WINDOW) == 0 ||
-        gate_look(x->runner, &recipe, &f, judge_window, &t) < 0 || t.wrong > 0) {
+    if (declares == r->value || (r->masks & ~x->kernel->masks) != 0 ||
+        (r->scores & ~x->kernel->scores) != 0 ||
+        gate_look(x->runner, &recipe, &f, judge_read, &t) < 0 || t.wrong > 0) {
         return 0;
     }
-    int cases = try_others(x, &t, judge_window);
-    const char *words = is_before ? ".window = CP_WINDOW_OF_KEYS" : ".window = CP_WINDOW_BEFORE";
+    int cases = try_others(x, &t, judge_read);
     if (cases == 0) {
         return 0;
     }
     fprintf(x->file,
-            "  right if it declared %s in cp_kernel.conventions (CONV-6):\n  by that convention "
+            "  right if it declared %s in cp_kernel.conventions (%s):\n  by that convention "
             "this case is right, and %d other cases\n",
-            words, cases);
-    explain_keep_cause(x, "it would be right if it declared ", words);
+            r->words, r->clause, cases);
+    explain_keep_cause(x, "it would be right if it declared ", r->words);
     return 1;
+}
+
+static int say_readings(struct explain *x) {
+    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
+        if (say_reading(x, &readings[i])) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 int explain_conventions(struct explain *x) {
@@ -234,7 +273,7 @@ int explain_conventions(struct explain *x) {
     int cases = settle(x, declared, &t), n = cases > 0 ? all_right(x, &t.other) : 0;
     int is_base = t.other.conventions.lse_base != declared->conventions.lse_base;
     if (n == 0) {
-        return say_window(x);
+        return say_readings(x);
     }
     gate_conventions_words(declared, &t.other, words);
     fprintf(x->file,

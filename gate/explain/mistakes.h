@@ -140,16 +140,21 @@ enum explain_when {
     NEARLY_RIGHT /* and no element is far off */
 };
 
-/* Of which cases: a mistake of paths is none of prompts with modules, nor one of runs of a tree;
- * and one of rotations none of keys that have their positions in them. */
-enum explain_of { OF_ALL, OF_PATHS, OF_LISTS, OF_ROTATED };
+/* Of which cases, all of these: a mistake of paths is none of prompts with modules, nor one of runs
+ * of a tree; one of rotations is none of keys that have their positions in them; and so on. */
+#define OF_PATHS   1
+#define OF_LISTS   2
+#define OF_ROTATED 4
+#define OF_CHANGED 8 /* with a cap or slopes */
+#define OF_CAPPED  16
+#define OF_SINKS   32
 
 struct explain_table {
     const char *name; /* as it is said that it was not tried */
     enum explain_when when;
     const struct explain_mistake *mistake;
     unsigned n;
-    enum explain_of of;
+    unsigned of; /* a sum of OF_... */
 };
 
 /* The tables of each file; the last one has no name. And all of these in the order in which they

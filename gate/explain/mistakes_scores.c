@@ -177,7 +177,77 @@ static const struct explain_mistake rotations[] = {
      {EACH(rotate.way, ROTATED_OTHER_PAIRS, ROTATED_STRIDE_D)}},
 };
 
+/* ---- 6: changed otherwise ---- */
+
+static const struct explain_mistake changes[] = {
+    {"as if scores had {a|not been capped|been cut off at the cap: the smaller of both, not tanh"
+     "|not been divided by the cap before tanh|not been multiplied by the cap after tanh"
+     "|been capped before they were scaled|been scaled twice before they were capped"
+     "|been through tanh twice|been capped in bits: log2(e) s was divided by a cap in nats"
+     "|been capped in nats, and the cap were not multiplied by log2(e)"
+     "|been capped when they were in bits, and weighed as powers of e"
+     "|been divided by twice the cap before tanh"
+     "|been capped by the cap without its fraction} (SCORE-1)", 8, {{0}},
+     {EACH(change.way, CHANGE_NO_CAP, CHANGE_WHOLE_CAP)}},
+    {"as if cap and bias had been applied in the other order (SCORE-4)", 7,
+     {.change = {CHANGE_OTHER_ORDER}}},
+    {"as if {a|there were no bias|the bias had the other sign|the bias had been added twice"
+     "|the bias had been added before scores were scaled"
+     "|the bias had not been multiplied by log2(e)|the bias had been multiplied by log2(e)"
+     "|the slope of its K/V head's number had been taken"
+     "|slopes were counted in the group, not among all heads"
+     "|slopes were ALiBi's own, 2^(-8 (head + 1) / h), not the call's} (SCORE-2)", 8, {{0}},
+     {EACH(change.way, CHANGE_NO_BIAS, CHANGE_SLOPE_OF_ALIBI)}},
+    {"as if the bias were {a|of the signed distance, t - p|of the distance without its sign"
+     "|of the key's position, t, not of its distance"
+     "|of the distance to the last row of the sequence"
+     "|of the distance to the last key of the sequence|of the slot in the chunk} (CONV-8)", 9,
+     {{0}}, {EACH(change.way, CHANGE_SIGNED, CHANGE_OF_SLOT)}},
+    {"as if the bias were of the distance {+a} (SCORE-2)", 11, {.change = {CHANGE_BY}},
+     {UP_TO_3(change.by)}},
+    {"as if the slope of head a {+a} had been taken for head a (SCORE-2)", 11,
+     {.change = {CHANGE_SLOPE_BY}}, {EACH(change.by, -8, 8)}},
+};
+
+#define MASKED_TO_CAP \
+    "as if scores had been capped when they were masked: a masked key's is -cap then (SCORE-4)"
+
+static const struct explain_mistake masked_on_paths[] = {
+    {MASKED_TO_CAP, 9, {.sees = {SEES_ALL}, .change = {CHANGE_MASKED_TO_CAP}}},
+};
+
+static const struct explain_mistake masked_in_runs[] = {
+    {MASKED_TO_CAP, 9, {.mask = {MASK_NO_WINDOW}, .change = {CHANGE_MASKED_TO_CAP}}},
+};
+
+#define IN_WHICH "{b||, in the result alone|, in the log-sum-exp alone}"
+#define OF_SUMS  VARIANTS(sink.sums, IN_BOTH, IN_O)
+
+static const struct explain_mistake sinks[] = {
+    {"as if {a|there were no sink|there were a sink in each run of its sequence"
+     "|there were a sink in each chunk}" IN_WHICH " (SCORE-3)", 7, {{0}},
+     {EACH(sink.way, SINK_NONE, SINK_EACH_CHUNK), OF_SUMS}},
+    {"as if the sink {a|of its K/V head's number had been taken"
+     "|had been counted in the group, not among all heads|had been scaled|had been capped"
+     "|had not been multiplied by log2(e)|had been multiplied by log2(e)"
+     "|were not less by the maximum: exp(sink), not exp(sink - m)"
+     "|were no logarithm: the sink itself had been added to the sum of weights"
+     "|had become the maximum, and nothing had been rescaled"
+     "|were only of rows that see keys}" IN_WHICH " (SCORE-3)", 9, {{0}},
+     {EACH(sink.way, SINK_OF_KV_HEAD, SINK_WITH_KEYS), OF_SUMS}},
+    {"as if the log-sum-exp had the sink in it where it has not, or not where it has (CONV-9)", 6,
+     {.sink = {SINK_IN_OTHER_LSE}}},
+    {"as if the sink had been counted {a} times" IN_WHICH " (SCORE-3)", 11,
+     {.sink = {SINK_TIMES}}, {EACH(sink.by, 2, 32), OF_SUMS}},
+    {"as if the sink of head a {+a} had been taken for head a" IN_WHICH " (SCORE-3)", 12,
+     {.sink = {SINK_BY}}, {EACH(sink.by, -8, 8), OF_SUMS}},
+};
+
 const struct explain_table explain_score_tables[] = {
+    {"sinks", ALWAYS, N(sinks), OF_SINKS},
+    {"scores that are changed otherwise", WITH_KEYS, N(changes), OF_CHANGED},
+    {"masks that are capped", WITH_KEYS, N(masked_on_paths), OF_PATHS | OF_CAPPED},
+    {"masks of runs that are capped", WITH_KEYS, N(masked_in_runs), OF_LISTS | OF_CAPPED},
     {"keys that are rotated otherwise", WITH_KEYS, N(rotations), OF_ROTATED},
     {"scales", WITH_KEYS, N(scales)},
     {"other queries", WITH_QUERIES, N(queries)},

@@ -4,6 +4,7 @@
  * it is allowed what attention is, in proportion to its size, and the rounding of the output. */
 #include "gate/explain/model.h"
 #include "gate/case/rotation.h"
+#include "gate/judge/scores.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -33,7 +34,7 @@ static const struct {
     A(k, 1, NO_ELEMENT), A(v, 1, NO_ELEMENT), A(place, 1, NO_ELEMENT), A(taken, 1, NO_ELEMENT),
     A(part_of, 1, NO_ELEMENT), A(part, 1, NO_ELEMENT), A(score, 1, NO_ELEMENT),
     A(weight, 1, NO_ELEMENT), A(of_n, 1, NO_ELEMENT), A(of_o, 1, NO_ELEMENT),
-    A(scratch, 3, NO_ELEMENT),
+    A(scratch, 3, NO_ELEMENT), A(shift, 1, NO_ELEMENT), A(shift_error, 1, NO_ELEMENT),
     A(q, 0, EACH_ELEMENT), A(o, 0, EACH_ELEMENT), A(size, 0, EACH_ELEMENT),
     A(right, 0, EACH_ELEMENT), A(all, 0, EACH_ELEMENT),
     A(numbers.expected, 0, EACH_PRODUCT), A(numbers.bound, 0, EACH_PRODUCT),
@@ -143,10 +144,10 @@ static void say_all(struct explain_model *x, double out, double lse, double boun
 static int has_certificate(const struct explain_choice *c) {
     return c->weight.way == WEIGHT_OWN && c->divide.way == DIVIDES &&
            c->score.way < SCORE_ADDED_UP && c->elements.way < ELEMENTS_MAGNITUDES &&
-           (c->select.which == SELECT_NONE || c->select.sums == IN_BOTH);
+           c->sink.way == SINK_OWN && (c->select.which == SELECT_NONE || c->select.sums == IN_BOTH);
 }
 
-/* The keys that are counted, *n of them. 1: all their numbers are some. */
+/* The keys that are counted, *n of them, behind a row of zeros. 1: all their numbers are some. */
 static int copy_keys(struct explain_model *x, const struct explain_choice *c, int *n) {
     const struct gate_rotation *rotation = &x->run->problem.rotation;
     size_t d = (size_t)x->d, w = (size_t)gate_n_terms(rotation, x->d);
@@ -155,11 +156,13 @@ static int copy_keys(struct explain_model *x, const struct explain_choice *c, in
         finite &= isfinite(x->q[i]) != 0;
     }
     *n = 0;
+    memset(x->flat_k, 0, w * sizeof *x->flat_k);
+    memset(x->flat_v, 0, w * sizeof *x->flat_v);
     for (int j = 0; j < x->m; j++) {
         int part = j < x->shared ? SHARED_KEYS : OWN_KEYS;
         double factor = c->score.keys == part ? explain_scale(x, c) : 1.0;
         for (int times = explain_times(x, c, j); times > 0; times--, ++*n) {
-            double *k = x->flat_k + (size_t)*n * w, *v = x->flat_v + (size_t)*n * w;
+            double *k = x->flat_k + ((size_t)*n + 1) * w, *v = x->flat_v + ((size_t)*n + 1) * w;
             explain_terms(x, c, j, k);
             for (size_t i = 0; i < w; i++) {
                 k[i] = factor * k[i];
@@ -171,18 +174,62 @@ static int copy_keys(struct explain_model *x, const struct explain_choice *c, in
     return finite;
 }
 
+/* CONV-9: 1: the log-sum-exp is without the sink. */
+static int is_beside_lse(const struct explain_model *x, const struct explain_choice *c) {
+    int is_beside = x->kernel->conventions.sink == CP_SINK_BESIDE_LSE;
+    return c->sink.way == SINK_IN_OTHER_LSE ? !is_beside : is_beside;
+}
+
+/* Of no keys: zeros, and the log-sum-exp of the sink. 0: so it is right. */
+static int say_no_keys(struct explain_model *x, const struct explain_choice *c) {
+    double lse = is_beside_lse(x, c) ? -INFINITY : explain_sink(x, c, IN_O);
+    say_all(x, 0.0, lse, EXPLAIN_NOTHING);
+    explain_say_number(x, x->d, lse, isinf(lse) ? EXPLAIN_NOTHING : explain_lse_bound(x, lse));
+    return x->n > 0 || c->sink.way != SINK_OWN;
+}
+
+/* NUM-14: the row's keys get shifts, and the sink, if there is one, becomes the first of them. The
+ * errors are those of the right scores. */
+static void shift_keys(struct explain_model *x, const struct explain_choice *c,
+                       const struct gate_rotated *rotated, struct cp_tolerance_row *row) {
+    const struct gate_scores *scores = &x->run->problem.scores;
+    double *shift = x->shift + 1, *error = x->shift_error + 1, *raw = x->of_n;
+    int n = 0, w = row->head_dim;
+    for (int j = 0; j < x->m; j++) {
+        for (int times = explain_times(x, c, j); times > 0; times--, n++) {
+            raw[n] = j;
+            shift[n] = explain_distance(x, j);
+        }
+    }
+    gate_shift_keys(x->kernel, x->d, rotated, scores, x->head, row, shift, shift, error);
+    for (int i = 0; i < n && c->change.way != CHANGE_OWN; i++) {
+        const double *k = row->k + (ptrdiff_t)i * w;
+        double s = 0.0;
+        for (int t = 0; t < w; t++) {
+            s += row->q[t] * k[t];
+        }
+        shift[i] = explain_changed(x, c, (int)raw[i], row->scale * s) - row->scale * s;
+    }
+    if (scores->sinks != NULL) {
+        gate_shift_sink(x->kernel, scores, x->head, --shift, --error);
+        row->n_keys++;
+        row->k -= w;
+        row->v -= w;
+    }
+    row->shift = shift;
+    row->shift_error = error;
+}
+
 static int certify(struct explain_model *x, const struct explain_choice *c) {
     const struct gate_problem *p = &x->run->problem;
     double factor = c->score.keys == ALL_KEYS ? explain_scale(x, c) : 1.0;
-    struct cp_tolerance_row row = {0,
-                                   gate_n_terms(&p->rotation, x->d),
-                                   p->scale * factor,
-                                   x->q_terms,
-                                   x->flat_k,
-                                   x->flat_v,
-                                   x->scratch,
-                                   NULL,
-                                   NULL};
+    int w = gate_n_terms(&p->rotation, x->d), sees_sink = p->scores.sinks != NULL;
+    struct cp_tolerance_row row = {.head_dim = w,
+                                   .scale = p->scale * factor,
+                                   .q = x->q_terms,
+                                   .k = x->flat_k + w,
+                                   .v = x->flat_v + w,
+                                   .scratch = x->scratch};
     struct gate_rotated rotated = {0.0, 0.0, gate_has_quarter_turns(p->recipe.values), 0.0, 0.0};
     if (!explain_take_scores(x, c, 0)) {
         return 0;
@@ -192,7 +239,7 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
         return 1;
     }
     if (row.n_keys == 0) {
-        say_all(x, 0.0, -INFINITY, EXPLAIN_NOTHING);
+        (void)say_no_keys(x, c);
         return 1;
     }
     gate_query_terms(&p->rotation, x->d, x->q, x->q_terms);
@@ -204,10 +251,14 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
     }
     struct gate_numbers numbers = x->numbers;
     numbers.usual = x->run->unusual ? x->usual : NULL;
+    numbers.sees_sink = sees_sink;
     int n = row.n_keys > x->n ? row.n_keys : x->n;
     int steps = explain_is_path(p) ? gate_steps(x->kernel, x->c, n)
                                    : most(x->steps, gate_steps_of_row(x->kernel, p, x->row));
-    gate_certify(x->kernel, x->d, n, steps, &rotated, &row, &numbers);
+    if (gate_changes_scores(&p->scores)) {
+        shift_keys(x, c, &rotated, &row);
+    }
+    gate_certify(x->kernel, x->d, n + sees_sink, steps + sees_sink, &rotated, &row, &numbers);
     explain_narrow(&numbers, x->d);
     x->work -= 4LL * x->m * x->d;
     return 1;
@@ -217,7 +268,8 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
 
 /* Of the group of elements that has its weights in their place. */
 struct sums {
-    double n, right_n, first_n;
+    double n, right_n, first_n; /* with the sink as the result has it */
+    double of_lse;              /* and as the log-sum-exp has it */
 };
 
 static double round_bits(double x, int bits, double (*to_whole)(double)) {
@@ -286,8 +338,17 @@ static void say_element(struct explain_model *x, const struct explain_choice *c,
 }
 
 static void say_lse(struct explain_model *x, const struct sums *s) {
-    double lse = x->m_all + log(s->n);
-    say_sum(x, x->d, s->n == 0.0, lse, explain_lse_bound(x, lse));
+    double lse = x->m_all + log(s->of_lse);
+    say_sum(x, x->d, s->of_lse == 0.0, lse, explain_lse_bound(x, lse));
+}
+
+static void add_sinks(struct explain_model *x, const struct explain_choice *c, struct sums *s) {
+    static const struct explain_choice right;
+    int is_beside = is_beside_lse(x, c);
+    double of_keys = s->n;
+    s->n += exp(explain_sink(x, c, IN_N) - x->m_all);
+    s->of_lse = of_keys + (is_beside ? 0.0 : exp(explain_sink(x, c, IN_O) - x->m_all));
+    s->right_n += exp(explain_sink(x, &right, IN_N) - x->m_right);
 }
 
 /* Scores and weights of a group of elements. 0: it is no mistake of this row. */
@@ -303,6 +364,7 @@ static int weigh_group(struct explain_model *x, const struct explain_choice *c, 
         s->n += x->of_n[j];
         s->right_n += x->weight[j];
     }
+    add_sinks(x, c, s);
     s->first_n = group == 0 ? s->n : s->first_n;
     return 1;
 }
@@ -319,7 +381,7 @@ static int is_asked(const struct explain_model *x, const struct explain_choice *
 
 static int compute_sums(struct explain_model *x, const struct explain_choice *c, const int *element,
                         int n) {
-    struct sums s = {0.0, 0.0, 0.0};
+    struct sums s = {0.0, 0.0, 0.0, 0.0};
     int groups = explain_groups(x, c);
     for (int group = 0; group < groups; group++) {
         if (!is_asked(x, c, group, element, n)) {
@@ -357,8 +419,7 @@ int explain_compute(struct explain_model *x, const struct explain_choice *c) {
         return 0;
     }
     if (x->m == 0) {
-        say_all(x, 0.0, -INFINITY, EXPLAIN_NOTHING);
-        return x->n > 0;
+        return say_no_keys(x, c);
     }
     if (c->lse.way != LSE_OWN) {
         return x->run->problem.lse_type != CP_NO_LSE && explain_take_scores(x, c, 0) &&
@@ -416,11 +477,12 @@ int explain_might(struct explain_model *x, const struct explain_choice *c) {
         return 1;
     }
     if (x->test.n == 0 && isnan(x->test.lse)) {
-        return may_be_nan(c) || leaves_none(x, c);
+        return may_be_nan(c) || leaves_none(x, c) || c->sink.way != SINK_OWN;
     }
     x->work -= x->n;
     if (!explain_take_keys(x, c)) {
         return 0;
     }
-    return x->m == 0 ? x->n > 0 : compute_sums(x, c, x->test.element, x->test.n) && is_near(x, c);
+    return x->m == 0 ? x->n > 0 || c->sink.way != SINK_OWN
+                     : compute_sums(x, c, x->test.element, x->test.n) && is_near(x, c);
 }

@@ -13,10 +13,10 @@
  *      K_0 V_0 ... K_(m-1) V_(m-1)
  *        | 5 QUERY     which row and head of Q, which elements of it
  *        | 6 ROTATE    K_j by a row of a table, where keys have not their positions (GATE-14)
- *        |   SCORE     s_j = scale * q K_j
+ *        |   SCORE     s_j = scale * q K_j, capped and biased
  *      s_0 ... s_(m-1)
  *        | 7 WEIGHT    w_j = exp(s_j - maximum), in n and in o: tiles, warps, splits, merges
- *      n = sum w_j, o = sum w_j V_j
+ *      n = sum w_j, with that of a sink, o = sum w_j V_j
  *        | 8 DIVIDE    o / n, and the log-sum-exp: maximum + log(n)
  *        | 9 WRITE     into element i of out, and into lse
  *      out[r][a], lse[r][a]
@@ -86,6 +86,8 @@ enum explain_score {
     SCORE_OVERFLOWS, /* binary16: NaN where one is infinite; */
     SCORE_PRODUCTS_OVERFLOW
 };
+enum explain_change { EXPLAIN_CHANGES(EXPLAIN_NAME) };
+enum explain_sink { EXPLAIN_SINKS(EXPLAIN_NAME) };
 enum explain_weight { EXPLAIN_WEIGHTS(EXPLAIN_NAME) };
 enum explain_maximum { EXPLAIN_MAXIMA(EXPLAIN_NAME) };
 enum explain_rescale { EXPLAIN_RESCALES(EXPLAIN_NAME) };
@@ -133,7 +135,11 @@ struct explain_choice {
     struct { int way, by, keys; } rotate;
     /* 6 SCORE. */
     struct { int way, by, keys, type; } score;
+    /* 6 SCORE, its cap and bias (SCORE-1, SCORE-2). */
+    struct { int way, by; } change;
     /* What stands above gives the keys and their scores, which are kept from choice to choice. */
+    /* 7 WEIGHT, of the sink (SCORE-3). sums: IN_N is the result alone, IN_O the log-sum-exp. */
+    struct { int way, by, sums; } sink;
     /* 4 SELECT. which: the keys that are counted so many times, in these sums (enum explain_sums).
      * width: of SELECT_OF_EACH. */
     struct { int which, a, b, width, times, sums; } select;
@@ -238,6 +244,7 @@ struct explain_model {
     double more_n;         /* of keys that are none */
     /* In one piece, for the certificate; where keys are rotated, their products. */
     double *flat_k, *flat_v, *scratch;
+    double *shift, *shift_error; /* [room]: of these (NUM-14) */
     double *o, *size, *right;    /* [d] */
     int *all;                    /* [d]: each element */
     struct gate_numbers numbers; /* [d + 1], and room for products */
@@ -338,6 +345,16 @@ int explain_take_scores(struct explain_model *x, const struct explain_choice *ch
 /* 6: what a factor is that all scores are multiplied by, of these keys; 1 where each is made by
  * itself. */
 double explain_scale(const struct explain_model *x, const struct explain_choice *choice);
+
+/* 6, SCORE-1, SCORE-2: what score s of key j becomes. */
+double explain_changed(const struct explain_model *x, const struct explain_choice *choice, int j,
+                       double s);
+
+/* By what a slope is multiplied, of key j (CONV-8). */
+double explain_distance(const struct explain_model *x, int j);
+
+/* 7, SCORE-3: the logarithm of the sink's weight in these sums: IN_N, IN_O. -infinity: none. */
+double explain_sink(const struct explain_model *x, const struct explain_choice *choice, int sums);
 
 double explain_largest(const double *score, int m);
 

@@ -155,7 +155,7 @@ static void take_scores(struct explain_model *x, const struct explain_choice *ch
     for (int j = 0; j < x->m; j++) {
         int is_scaled = explain_is_for(choice->score.keys, j < x->shared);
         double s = x->run->problem.scale * product(x, choice->elements.way, explain_key(x, j));
-        x->score[j] = bend(x, choice, j, is_scaled ? factor * s : s);
+        x->score[j] = explain_changed(x, choice, j, bend(x, choice, j, is_scaled ? factor * s : s));
     }
     x->m_right = explain_largest(x->score, x->m);
     for (int j = 0; j < x->m; j++) {
@@ -165,7 +165,7 @@ static void take_scores(struct explain_model *x, const struct explain_choice *ch
 }
 
 int explain_take_scores(struct explain_model *x, const struct explain_choice *choice, int group) {
-    size_t stages = offsetof(struct explain_choice, select);
+    size_t stages = offsetof(struct explain_choice, sink);
     group = choice->elements.way > ELEMENTS_MAGNITUDES ? group : 0;
     if (!x->has_scores || x->group != group || memcmp(choice, &x->of_scores, stages) != 0) {
         x->of_scores = *choice;

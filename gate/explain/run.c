@@ -23,6 +23,7 @@ static void *duplicate(const void *from, size_t n, size_t size, int *missing) {
 
 static int copy_lists(struct gate_problem *to, const struct gate_problem *p) {
     size_t b = (size_t)p->b, table = b * (size_t)p->table_width, size = sizeof(int);
+    size_t heads = (size_t)p->recipe.n_heads;
     size_t angles = (size_t)p->rotation.n_angles * (size_t)p->rotation.dim;
     int missing = 0;
     *to = *p;
@@ -38,6 +39,12 @@ static int copy_lists(struct gate_problem *to, const struct gate_problem *p) {
     to->n_shared_chunks = duplicate(p->n_shared_chunks, b, size, &missing);
     to->shared = duplicate(p->shared, (size_t)p->n_shared, sizeof *p->shared, &missing);
     to->rotation.table = duplicate(p->rotation.table, angles, sizeof(float), &missing);
+    if (p->scores.slopes != NULL) {
+        to->scores.slopes = duplicate(p->scores.slopes, heads, sizeof(float), &missing);
+    }
+    if (p->scores.sinks != NULL) {
+        to->scores.sinks = duplicate(p->scores.sinks, heads, sizeof(float), &missing);
+    }
     to->number =
         p->number != NULL ? duplicate(p->number, (size_t)p->capacity, size, &missing) : NULL;
     return missing ? -1 : 0;
@@ -62,25 +69,28 @@ static int copy_arrays(struct explain_run *run, const struct gate_problem *p,
 
 /* ---- What came of it ---- */
 
-static void copy_results(double *to, const struct gate_problem *p, const struct gate_arrays *a,
-                         double lse_unit) {
+static void copy_results(double *to, const struct cp_kernel *kernel, const struct gate_problem *p,
+                         const struct gate_arrays *a, double lse_unit) {
     int d = p->recipe.head_dim;
     for (int pair = 0; pair < p->n_rows * p->recipe.n_heads; pair++) {
         int row = pair / p->recipe.n_heads, head = pair % p->recipe.n_heads;
         for (int i = 0; i < d; i++) {
             *to++ = gate_out_at(a, p, row, head, i);
         }
-        double unit = gate_visible(p, row) > 0 ? lse_unit : 1.0;
+        double unit = gate_has_lse(kernel, p, row) ? lse_unit : 1.0;
         *to++ = a->run.call.lse != NULL ? unit * gate_lse_at(a, p, row, head) : NAN;
     }
 }
 
-static void judge_pair(struct explain_run *run, int pair, int must_be_finite) {
+static void judge_pair(struct explain_run *run, const struct cp_kernel *kernel, int pair,
+                       int must_be_finite) {
     const struct explain_results is = explain_results(run, pair);
+    int row = pair / run->problem.recipe.n_heads,
+        lse_keys = gate_has_lse(kernel, &run->problem, row);
     int has_lse = run->problem.lse_type != CP_NO_LSE, wrong = 0;
     for (int i = 0; i < run->width; i++) {
-        enum gate_rightness rightness =
-            gate_judge_number(is.sees, is.got[i], is.expected[i], is.bound[i]);
+        enum gate_rightness rightness = gate_judge_number(i < is.d ? is.sees : lse_keys, is.got[i],
+                                                          is.expected[i], is.bound[i]);
         if (rightness == GATE_NUMBER_UNCLAIMED && must_be_finite && !isfinite(is.got[i])) {
             rightness = GATE_NUMBER_WRONG;
         }
@@ -106,11 +116,11 @@ static int judge(struct explain_run *run, const struct cp_kernel *kernel,
         size_t at = (size_t)pair * (size_t)run->width;
         int must_be_finite = 0;
         struct gate_numbers numbers = {run->expected + at, run->bound + at,
-                                       run->unusual ? usual : NULL, &must_be_finite};
+                                       run->unusual ? usual : NULL, &must_be_finite, 0};
         gate_certify_row(scratch, kernel, pair / p->recipe.n_heads, pair % p->recipe.n_heads,
                          &numbers);
         explain_narrow(&numbers, run->width - 1);
-        judge_pair(run, pair, must_be_finite);
+        judge_pair(run, kernel, pair, must_be_finite);
     }
     free(usual);
     gate_scratch_free(scratch);
@@ -149,8 +159,8 @@ int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel, dou
     run->again = run->got + n;
     run->expected = run->again + n;
     run->bound = run->expected + n;
-    copy_results(run->got, p, one, lse_unit);
-    copy_results(run->again, p, other, lse_unit);
+    copy_results(run->got, kernel, p, one, lse_unit);
+    copy_results(run->again, kernel, p, other, lse_unit);
     return judge(run, kernel, p);
 }
 

@@ -304,15 +304,21 @@ const struct explain_table *const explain_tables[] = {explain_key_tables,
                                                       explain_range_tables,
                                                       NULL};
 
+/* Of which kinds a case is. */
+static unsigned kinds_of(const struct gate_problem *p) {
+    const struct gate_scores *scores = &p->scores;
+    return (explain_is_path(p) ? OF_PATHS : OF_LISTS) |
+           (p->rotation.keys != CP_KEYS_PLACED ? OF_ROTATED : 0U) |
+           (scores->cap > 0.0 || scores->slopes != NULL ? OF_CHANGED : 0U) |
+           (scores->cap > 0.0 ? OF_CAPPED : 0U) | (scores->sinks != NULL ? OF_SINKS : 0U);
+}
+
 void explain_search(struct explain *x) {
-    const struct gate_problem *p = &x->run[0].problem;
-    enum explain_of other = explain_is_path(p) ? OF_LISTS : OF_PATHS;
+    unsigned kinds = kinds_of(&x->run[0].problem);
     double kept = KEPT_SECONDS * (x->until - seconds_now());
     for (int i = 0; explain_tables[i] != NULL; i++) {
         for (const struct explain_table *table = explain_tables[i]; table->name != NULL; table++) {
-            int is_for = table->of != other &&
-                         (table->of != OF_ROTATED || p->rotation.keys != CP_KEYS_PLACED);
-            if (is_for && !try_samples(x, table, kept)) {
+            if ((table->of & ~kinds) == 0 && !try_samples(x, table, kept)) {
                 x->untried[x->n_untried++] = table->name;
             }
         }

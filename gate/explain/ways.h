@@ -339,6 +339,66 @@
     WAY(SCORE_MORE_BY_DISTANCE, s + slope * distance) \
     WAY(SCORE_MORE_BY_POSITION, s + slope * j)
 
+/* ... and what becomes of it by SCORE-1 to SCORE-4, of key j at position t for a row at p: change(b)
+ * is with the bias b, in the kernel's order. s is what is capped, and `rest` what is added then:
+ * the bias comes before the cap, or behind it. The bias is slope * distance. slope_of() is the
+ * slope of another head, of `group` heads of a K/V head. The last row of the sequence is at `last`,
+ * its last key at `end`. */
+#define EXPLAIN_CHANGES(WAY) \
+    WAY(CHANGE_OWN, change(bias)) \
+    WAY(CHANGE_NO_CAP, s + rest) \
+    WAY(CHANGE_CUT_OFF, fmax(-cap, fmin(s, cap)) + rest) \
+    WAY(CHANGE_NOT_DIVIDED, cap * tanh(s) + rest) \
+    WAY(CHANGE_NOT_MULTIPLIED, tanh(s / cap) + rest) \
+    WAY(CHANGE_BEFORE_SCALE, scale * cap * tanh(s / scale / cap) + rest) \
+    WAY(CHANGE_SCALED_TWICE, cap * tanh(scale * s / cap) + rest) \
+    WAY(CHANGE_CAPPED_TWICE, cap * tanh(tanh(s / cap)) + rest) \
+    WAY(CHANGE_BITS_CAPPED, cap * tanh(LOG2_E * s / cap) / LOG2_E + rest) \
+    WAY(CHANGE_CAP_IN_BITS, cap * tanh(s / cap) / LOG2_E + rest) \
+    WAY(CHANGE_OF_BITS, cap * tanh(LOG2_E * s / cap) + rest) \
+    WAY(CHANGE_HALF, cap * tanh(0.5 * s / cap) + rest) \
+    WAY(CHANGE_WHOLE_CAP, trunc(cap) > 0.0 ? trunc(cap) * tanh(s / trunc(cap)) + bias : s + rest) \
+    WAY(CHANGE_OTHER_ORDER, other_order) \
+    WAY(CHANGE_MASKED_TO_CAP, is_masked(x, j) ? -cap : change(bias)) \
+    WAY(CHANGE_NO_BIAS, change(0.0)) \
+    WAY(CHANGE_BIAS_SIGN, change(-bias)) \
+    WAY(CHANGE_BIAS_TWICE, change(2.0 * bias)) \
+    WAY(CHANGE_BIAS_SCALED, change(scale * bias)) \
+    WAY(CHANGE_BIAS_IN_BITS, change(bias / LOG2_E)) \
+    WAY(CHANGE_BIAS_LOG2_E, change(bias * LOG2_E)) \
+    WAY(CHANGE_SLOPE_OF_KV_HEAD, change(slope_of(x->g) * distance)) \
+    WAY(CHANGE_SLOPE_IN_GROUP, change(slope_of(x->head % group) * distance)) \
+    WAY(CHANGE_SLOPE_OF_ALIBI, change(exp2(-8.0 * (x->head + 1) / heads) * distance)) \
+    WAY(CHANGE_SIGNED, change(slope * (t - p))) \
+    WAY(CHANGE_DISTANCE, change(-slope * fabs(t - p))) \
+    WAY(CHANGE_POSITION, change(slope * t)) \
+    WAY(CHANGE_FROM_LAST_ROW, change(slope * (t - last))) \
+    WAY(CHANGE_FROM_LAST_KEY, change(slope * (t - end))) \
+    WAY(CHANGE_OF_SLOT, change(slope * slot)) \
+    WAY(CHANGE_BY, change(slope * (distance + by))) \
+    WAY(CHANGE_SLOPE_BY, change(slope_of(x->head + by) * distance))
+
+/* The sink, as the logarithm of its weight; the row's largest score is m, and `top` the larger one
+ * of both. The sequence has so many runs, and the row sees keys of so many chunks. */
+#define EXPLAIN_SINKS(WAY) \
+    WAY(SINK_OWN, sink) \
+    WAY(SINK_NONE, -INFINITY) \
+    WAY(SINK_EACH_RUN, sink + log(runs)) \
+    WAY(SINK_EACH_CHUNK, sink + log(chunks)) \
+    WAY(SINK_OF_KV_HEAD, sink_of(x->g)) \
+    WAY(SINK_IN_GROUP, sink_of(x->head % group)) \
+    WAY(SINK_SCALED, scale * sink) \
+    WAY(SINK_CAPPED, cap > 0.0 ? cap * tanh(sink / cap) : sink) \
+    WAY(SINK_IN_BITS, sink / LOG2_E) \
+    WAY(SINK_LOG2_E, sink * LOG2_E) \
+    WAY(SINK_NOT_LESS, sink + top) \
+    WAY(SINK_LINEAR, log(fmax(sink, 0.0)) + top) \
+    WAY(SINK_NOT_RESCALED, fmin(sink, m)) \
+    WAY(SINK_WITH_KEYS, x->n > 0 ? sink : -INFINITY) \
+    WAY(SINK_IN_OTHER_LSE, sink)            /* where the log-sum-exp has none; or has it not */ \
+    WAY(SINK_TIMES, sink + log(by)) \
+    WAY(SINK_BY, sink_of(x->head + by))
+
 /* ---- 7: weights ---- */
 
 /* The function that puts them into x->of_n and x->of_o. It returns 0 where the mistake is none of

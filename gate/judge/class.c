@@ -181,9 +181,8 @@ static void divide(const struct cp_kernel *kernel, int n, double largest_score,
     }
 }
 
-void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps,
-                         double largest_score, const struct gate_rotated *rotated,
-                         struct cp_arithmetic *arithmetic, struct cp_counts *counts) {
+static void class_of_score(const struct cp_kernel *kernel, int d,
+                           const struct gate_rotated *rotated, struct cp_arithmetic *arithmetic) {
     arithmetic_of(kernel, d, arithmetic);
     if (kernel->keys != CP_KEYS_PLACED) {
         rotate(kernel, rotated, &arithmetic->score);
@@ -191,6 +190,30 @@ void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps
     if (kernel->arithmetic.scales != CP_SCALES_SCORES) {
         scale_query(kernel, rotated, &arithmetic->score);
     }
+}
+
+struct cp_score_arithmetic gate_class_of_score(const struct cp_kernel *kernel, int d,
+                                               const struct gate_rotated *rotated) {
+    struct cp_arithmetic arithmetic;
+    class_of_score(kernel, d, rotated, &arithmetic);
+    return arithmetic.score;
+}
+
+struct cp_shift_arithmetic gate_class_of_shift(const struct cp_kernel *kernel) {
+    const struct cp_kernel_class *class = &kernel->arithmetic;
+    int type = class->score == CP_SUM_FP64   ? CP_FP64
+               : class->score == CP_SUM_FP16 ? CP_FP16
+               : class->score == CP_SUM_BF16 ? CP_BF16
+                                             : CP_FP32;
+    struct cp_format format = rounding_of(class, format_of(type), 0);
+    return (struct cp_shift_arithmetic){format.unit, format.tiny, class->tanh_error,
+                                        class->tanh_absolute};
+}
+
+void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps,
+                         double largest_score, const struct gate_rotated *rotated,
+                         struct cp_arithmetic *arithmetic, struct cp_counts *counts) {
+    class_of_score(kernel, d, rotated, arithmetic);
     round_factors(&kernel->arithmetic, arithmetic);
     count(kernel, n, steps, counts);
     divide(kernel, n, largest_score, counts, arithmetic);
@@ -232,6 +255,10 @@ static void extend_by_keys(const struct cp_tolerance_row *row, int first, struct
     }
     for (int t = 0; t < TOGETHER; t++) {
         x->score = fmax(x->score, fabs(row->scale * sum[t]));
+        if (row->shift != NULL) {
+            int j = first + t < row->n_keys ? first + t : row->n_keys - 1;
+            x->score = fmax(x->score, fabs(row->scale * sum[t] + row->shift[j]));
+        }
         x->products = fmax(x->products, products[t]);
     }
 }
@@ -299,7 +326,7 @@ gate_overflow_of(const struct cp_kernel *kernel, const struct cp_arithmetic *ari
     double way = way_of(kernel, arithmetic, counts, row, extent),
            grown = exp(fmin(way, 2.0 * MOST_WAY));
     double sum = grown * fmax(extent->column, row->n_keys), part = 2.0 * extent->value;
-    double score = extent->products * fmax(1.0, 2.0 * fabs(row->scale));
+    double score = fmax(extent->products * fmax(1.0, 2.0 * fabs(row->scale)), 2.0 * extent->score);
     int is_half = in_half || class->partials == CP_FP16 || class->score == CP_SUM_FP16;
     if ((is_half && (sum > sums || part > parts || score > scores)) || rotated->sum > keys ||
         rotated->scaled > query) {

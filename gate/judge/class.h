@@ -5,6 +5,7 @@
 #define CHUNKPROOF_GATE_JUDGE_CLASS_H
 
 #include "chunkproof/kernel.h"
+#include "chunkproof/score_shift.h"
 #include "chunkproof/tolerance.h"
 #include "gate/case/recipe.h"
 
@@ -27,12 +28,19 @@ void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps
                          double largest_score, const struct gate_rotated *rotated,
                          struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 
+/* Of these alone how a score is computed (NUM-6). */
+struct cp_score_arithmetic gate_class_of_score(const struct cp_kernel *kernel, int d,
+                                               const struct gate_rotated *rotated);
+
+/* NUM-15: how a score is changed, and a sink read. */
+struct cp_shift_arithmetic gate_class_of_shift(const struct cp_kernel *kernel);
+
 /* ... for the first n keys of a path, with the sizes of a recipe. */
 void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
                 double largest_score, struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 
 /* How large the numbers of a row are: of a score the sum of abs(q_i k_i), not scaled, and the
- * scaled score; of V one number, and the sum of a column. Each is the largest. */
+ * scaled score, shifted or not; of V one number, and the sum of a column. Each is the largest. */
 struct gate_extent {
     double products, score, value, column;
 };

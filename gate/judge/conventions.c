@@ -27,14 +27,16 @@ static void to_bits(double *expected, double *bound) {
     *expected /= GATE_LN_2;
 }
 
-void gate_conventions_apply(const struct cp_kernel *kernel, int n_keys, int d, double *expected,
-                            double *bound) {
+void gate_conventions_apply(const struct cp_kernel *kernel, int n_keys, int sees_sink, int d,
+                            double *expected, double *bound) {
+    const struct cp_kernel_conventions *c = &kernel->conventions;
+    int of_sink = sees_sink && c->sink == CP_SINK_IN_LSE && c->empty_lse == CP_EMPTY_NEUTRAL;
     for (int i = 0; i < d && n_keys == 0; i++) {
-        expected[i] = empty_out(&kernel->conventions);
+        expected[i] = empty_out(c);
     }
-    if (n_keys == 0) {
+    if (n_keys == 0 && !of_sink) {
         expected[d] = empty_lse(kernel);
-    } else if (kernel->conventions.lse_base == CP_LSE_BITS) {
+    } else if (c->lse_base == CP_LSE_BITS) {
         to_bits(&expected[d], &bound[d]);
     }
 }

@@ -13,10 +13,11 @@
 #define GATE_LN_2 0x1.62e42fefa39efp-1
 
 /* By the conventions c of a kernel: numbers 0 to d - 1 of out, and number d, the log-sum-exp, of a
- * row that sees so many keys. They come by those of the specification. A row without keys has a
- * bound of 0; what is unspecified must be neutral (gate_conventions_blank()). */
-void gate_conventions_apply(const struct cp_kernel *kernel, int n_keys, int d, double *expected,
-                            double *bound);
+ * row that sees so many keys, and a sink or not. They come by those of the specification. A row
+ * without keys has a bound of 0, but for the log-sum-exp of its sink; what is unspecified must be
+ * neutral (gate_conventions_blank()). */
+void gate_conventions_apply(const struct cp_kernel *kernel, int n_keys, int sees_sink, int d,
+                            double *expected, double *bound);
 
 /* CONV-2: writes what is neutral over whatever the kernel gave where its conventions leave it
  * open, so that nothing depends on it. */

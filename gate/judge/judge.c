@@ -13,14 +13,18 @@
 #include "chunkproof/tolerance_parts.h"
 #include "cli/base/random.h"
 #include "gate/case/rotation.h"
+#include "gate/case/scores.h"
 #include "gate/case/values.h"
 #include "gate/judge/conventions.h"
+#include "gate/judge/scores.h"
 
 /* Memory for one row and head at a time. Where keys are rotated, rows have w > d products
  * (GATE-14), and V has zeros behind d. */
 struct gate_scratch {
     const struct gate_problem *problem;
-    double *k, *v;                   /* [n_keys][w], of the sequence with the most keys */
+    double *k, *v;                   /* [n_keys + 1][w], of the sequence with the most keys; */
+                                     /* row 0 is that of a sink, zeros */
+    double *shift, *shift_error;     /* [n_keys + 1], where scores are changed (NUM-14) */
     double *q;                       /* [w] */
     double *rotated;                 /* [2 n_keys][d]: rotated keys, and V, for rules of others */
     double *of_tolerance;            /* [3 n_keys], for cp_tolerance() */
@@ -34,6 +38,8 @@ void gate_scratch_free(struct gate_scratch *scratch) {
     if (scratch != NULL) {
         free(scratch->k);
         free(scratch->v);
+        free(scratch->shift);
+        free(scratch->shift_error);
         free(scratch->q);
         free(scratch->rotated);
         free(scratch->of_tolerance);
@@ -66,20 +72,22 @@ struct gate_scratch *gate_scratch_new(const struct gate_problem *p) {
         return NULL;
     }
     scratch->problem = p;
-    scratch->k = numbers(n * w);
-    scratch->v = calloc(n * w + 1, sizeof(double));
+    scratch->k = calloc((n + 1) * w + 1, sizeof(double));
+    scratch->v = calloc((n + 1) * w + 1, sizeof(double));
+    scratch->shift = numbers(gate_changes_scores(&p->scores) ? n + 1 : 0);
+    scratch->shift_error = numbers(gate_changes_scores(&p->scores) ? n + 1 : 0);
     scratch->q = numbers(w);
     scratch->rotated = numbers(p->rotation.keys != CP_KEYS_PLACED ? 2 * n * d : 0);
-    scratch->of_tolerance = numbers(3 * n);
+    scratch->of_tolerance = numbers(3 * (n + 1));
     scratch->out = numbers(d);
     scratch->numbers.expected = numbers(w);
     scratch->numbers.bound = numbers(w);
     scratch->numbers.usual = numbers(w);
     scratch->numbers.must_be_finite = &scratch->must_be_finite;
-    if (scratch->k == NULL || scratch->v == NULL || scratch->q == NULL ||
-        scratch->rotated == NULL || scratch->of_tolerance == NULL || scratch->out == NULL ||
-        scratch->numbers.expected == NULL || scratch->numbers.bound == NULL ||
-        scratch->numbers.usual == NULL) {
+    if (scratch->k == NULL || scratch->v == NULL || scratch->q == NULL || scratch->shift == NULL ||
+        scratch->shift_error == NULL || scratch->rotated == NULL || scratch->of_tolerance == NULL ||
+        scratch->out == NULL || scratch->numbers.expected == NULL ||
+        scratch->numbers.bound == NULL || scratch->numbers.usual == NULL) {
         gate_scratch_free(scratch);
         return NULL;
     }
@@ -88,7 +96,7 @@ struct gate_scratch *gate_scratch_new(const struct gate_problem *p) {
 
 /* A row and head that is judged. */
 struct pair {
-    int row, head, n_keys;
+    int row, head, n_keys, has_lse;
     const double *q;
     int must_be_finite;
 };
@@ -108,8 +116,8 @@ static void gather(struct gate_scratch *scratch, int s, int g, const struct gate
         int j = gate_seen_key(seen, i);
         size_t at = gate_key_at(p, s, j, g);
         gate_key_terms(&p->rotation, gate_angle_of(p, s, j), d, p->k + at,
-                       scratch->k + (size_t)i * w);
-        memcpy(scratch->v + (size_t)i * w, p->v + at, (size_t)d * sizeof(double));
+                       scratch->k + (size_t)(i + 1) * w);
+        memcpy(scratch->v + (size_t)(i + 1) * w, p->v + at, (size_t)d * sizeof(double));
     }
 }
 
@@ -171,6 +179,21 @@ static struct gate_rotated rotated_of(const struct gate_problem *p, const struct
     return rotated;
 }
 
+/* CONV-9: to number w of what is expected the log-sum-exp of the keys without the sink. */
+static void certify_lse_alone(const struct cp_arithmetic *arithmetic,
+                              const struct cp_counts *counts, const struct cp_tolerance_row *row,
+                              double lse_error, const struct gate_numbers *numbers) {
+    struct cp_tolerance_row keys = *row;
+    int w = row->head_dim;
+    keys.n_keys--;
+    keys.k += w;
+    keys.v += w;
+    keys.shift++;
+    keys.shift_error++;
+    cp_tolerance(arithmetic, counts, &keys, lse_error, numbers->expected, numbers->bound,
+                 &numbers->expected[w], &numbers->bound[w]);
+}
+
 void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
                   const struct gate_rotated *rotated, const struct cp_tolerance_row *row,
                   const struct gate_numbers *numbers) {
@@ -179,14 +202,20 @@ void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
     struct gate_extent extent = gate_extent_of(row);
     int w = row->head_dim;
     gate_class_of_steps(kernel, d, n, steps, extent.score, rotated, &arithmetic, &counts);
-    cp_tolerance(&arithmetic, &counts, row, gate_lse_error(kernel, n, extent.score),
-                 numbers->expected, numbers->bound, &numbers->expected[w], &numbers->bound[w]);
+    double lse_error = gate_lse_error(kernel, n, extent.score);
+    int is_beside = numbers->sees_sink && kernel->conventions.sink == CP_SINK_BESIDE_LSE;
+    if (is_beside) {
+        certify_lse_alone(&arithmetic, &counts, row, lse_error, numbers);
+    }
+    cp_tolerance(&arithmetic, &counts, row, lse_error, numbers->expected, numbers->bound,
+                 is_beside ? NULL : &numbers->expected[w], is_beside ? NULL : &numbers->bound[w]);
     if (numbers->usual != NULL) {
         cp_tolerance_rms(&arithmetic, &counts, row, numbers->expected, numbers->usual);
     }
     numbers->expected[d] = numbers->expected[w];
     numbers->bound[d] = numbers->bound[w];
-    gate_conventions_apply(kernel, n, d, numbers->expected, numbers->bound);
+    gate_conventions_apply(kernel, n - numbers->sees_sink, numbers->sees_sink, d, numbers->expected,
+                           numbers->bound);
     enum gate_overflow overflow =
         gate_overflow_of(kernel, &arithmetic, &counts, row, &extent, rotated);
     for (int i = 0; i <= d && overflow == GATE_MAY_OVERFLOW; i++) {
@@ -231,24 +260,63 @@ static void hand_over(const struct gate_numbers *from, int d, const struct gate_
     }
 }
 
+/* The row's keys get shifts, and the sink, if there is one, becomes the first of them. */
+static void shift_row(struct gate_scratch *scratch, const struct cp_kernel *kernel, int row,
+                      int head, const struct gate_rotated *rotated, struct cp_tolerance_row *keys) {
+    const struct gate_problem *p = scratch->problem;
+    struct gate_seen seen = gate_seen(p, row);
+    int s = gate_sequence_of(p, row), w = keys->head_dim;
+    double *shift = scratch->shift + 1, *error = scratch->shift_error + 1;
+    for (int i = 0; i < keys->n_keys && p->scores.slopes != NULL; i++) {
+        int position = gate_position_of(p, s, gate_seen_key(&seen, i));
+        shift[i] = gate_bias_distance(&p->scores, position, p->position[row]);
+    }
+    gate_shift_keys(kernel, p->recipe.head_dim, rotated, &p->scores, head, keys, shift, shift,
+                    error);
+    if (p->scores.sinks != NULL) {
+        gate_shift_sink(kernel, &p->scores, head, --shift, --error);
+        keys->n_keys++;
+        keys->k -= w;
+        keys->v -= w;
+    }
+    keys->shift = shift;
+    keys->shift_error = error;
+}
+
 void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kernel, int row,
                       int head, const struct gate_numbers *numbers) {
     const struct gate_problem *p = scratch->problem;
     int d = p->recipe.head_dim, n = gate_visible(p, row);
     struct gate_seen seen = gate_seen(p, row);
     struct gate_rotated rotated = rotated_of(p, kernel, row, head, n);
-    struct cp_tolerance_row keys = {
-        n,          gate_n_terms(&p->rotation, d), p->scale, scratch->q, scratch->k,
-        scratch->v, scratch->of_tolerance,         NULL,     NULL};
+    int w = gate_n_terms(&p->rotation, d), sees_sink = p->scores.sinks != NULL;
+    struct cp_tolerance_row keys = {.n_keys = n,
+                                    .head_dim = w,
+                                    .scale = p->scale,
+                                    .q = scratch->q,
+                                    .k = scratch->k + w,
+                                    .v = scratch->v + w,
+                                    .scratch = scratch->of_tolerance};
     gate_query_terms(&p->rotation, d, p->q + ((ptrdiff_t)row * p->recipe.n_heads + head) * d,
                      scratch->q);
     gather(scratch, gate_sequence_of(p, row), head / (p->recipe.n_heads / p->recipe.n_kv_heads),
            &seen, n);
+    if (gate_changes_scores(&p->scores)) {
+        shift_row(scratch, kernel, row, head, &rotated, &keys);
+    }
     struct gate_numbers certified = scratch->numbers;
     certified.usual = numbers->usual != NULL ? certified.usual : NULL;
     certified.must_be_finite = numbers->must_be_finite;
-    gate_certify(kernel, d, n, gate_steps_of_row(kernel, p, row), &rotated, &keys, &certified);
+    certified.sees_sink = sees_sink;
+    gate_certify(kernel, d, n + sees_sink, gate_steps_of_row(kernel, p, row) + sees_sink, &rotated,
+                 &keys, &certified);
     hand_over(&certified, d, numbers);
+}
+
+int gate_has_lse(const struct cp_kernel *kernel, const struct gate_problem *p, int row) {
+    int of_sink = p->scores.sinks != NULL && kernel->conventions.sink == CP_SINK_IN_LSE &&
+                  kernel->conventions.empty_lse == CP_EMPTY_NEUTRAL;
+    return of_sink || gate_visible(p, row) > 0;
 }
 
 enum gate_rightness gate_judge_number(int n_keys, double got, double expected, double bound) {
@@ -270,8 +338,8 @@ static double ratio_of(double error, double bound, int right) {
 /* One number; element -1 is the log-sum-exp. */
 static void compare(struct gate_finding *f, const struct pair *pair, int element, double got,
                     double expected, double bound) {
-    int no_key = pair->n_keys == 0, unbounded = 0;
-    enum gate_rightness rightness = gate_judge_number(pair->n_keys, got, expected, bound);
+    int no_key = element < 0 ? !pair->has_lse : pair->n_keys == 0, unbounded = 0;
+    enum gate_rightness rightness = gate_judge_number(!no_key, got, expected, bound);
     int right = rightness == GATE_NUMBER_RIGHT;
     if (rightness == GATE_NUMBER_UNCLAIMED) {
         if (!pair->must_be_finite || isfinite(got)) {
@@ -294,10 +362,11 @@ static void compare(struct gate_finding *f, const struct pair *pair, int element
     f->wrong++;
     if (f->verdict == GATE_RIGHT) {
         f->verdict = isnan(got) ? GATE_NOT_A_NUMBER : GATE_WRONG;
-        gate_finding_breaks(f, no_key        ? "PREFILL-3"
-                               : unbounded   ? "GATE-12"
-                               : element < 0 ? "NUM-11"
-                                             : "NUM-10");
+        gate_finding_breaks(f, no_key              ? "PREFILL-3"
+                               : pair->n_keys == 0 ? "SCORE-3"
+                               : unbounded         ? "GATE-12"
+                               : element < 0       ? "NUM-11"
+                                                   : "NUM-10");
         f->row = pair->row;
         f->head = pair->head;
         f->element = element;
@@ -345,7 +414,18 @@ static void compare_pair(const struct gate_problem *p, const struct gate_arrays 
 static int show(const struct gate_problem *p, const struct pair *pair,
                 const struct gate_scratch *scratch, struct gate_tensor *tensor) {
     int d = p->recipe.head_dim, s = gate_sequence_of(p, pair->row), n = pair->n_keys;
-    struct gate_plain_row row = {p->kv_type, n, d, p->scale, pair->q, scratch->k, scratch->v};
+    size_t w = (size_t)gate_n_terms(&p->rotation, d);
+    const struct gate_scores *scores = &p->scores;
+    struct gate_plain_row row = {.type = p->kv_type,
+                                 .n = n,
+                                 .d = d,
+                                 .scale = p->scale,
+                                 .q = pair->q,
+                                 .k = scratch->k + w,
+                                 .v = scratch->v + w,
+                                 .shift = gate_changes_scores(scores) ? scratch->shift + 1 : NULL,
+                                 .sink = scores->sinks != NULL ? (double)scores->sinks[pair->head]
+                                                               : -INFINITY};
     if (tensor == NULL || isnan(scratch->numbers.expected[0])) { /* CONV-2 */
         return 0;
     }
@@ -366,7 +446,7 @@ static int show(const struct gate_problem *p, const struct pair *pair,
 }
 
 /* ", and right if the kernel declared .lse_base = CP_LSE_BITS", or nothing. */
-static void name_convention(const struct cp_kernel *kernel, int n_keys,
+static void name_convention(const struct cp_kernel *kernel, int n_keys, /* or a sink */
                             const struct gate_finding *f, char text[GATE_CONVENTIONS_TEXT + 48]) {
     struct cp_kernel other;
     char words[GATE_CONVENTIONS_TEXT];
@@ -395,7 +475,9 @@ static void say(const struct gate_problem *p, const struct cp_kernel *kernel,
                        f->wrong, f->compared);
         return;
     }
-    name_convention(kernel, gate_visible(p, f->row), f, other);
+    name_convention(kernel,
+                    f->element < 0 ? gate_has_lse(kernel, p, f->row) : gate_visible(p, f->row), f,
+                    other);
     (void)snprintf(f->text, sizeof f->text,
                    "%s of row %d (sequence %d), head %d is %.9g and must be %.9g%s%s; %lld of %lld "
                    "numbers are wrong",
@@ -424,7 +506,12 @@ int gate_judge(const struct gate_problem *p, const struct gate_arrays *arrays,
     }
     for (int i = 0; i < judged && result == 0; i++) {
         int x = pair_of(&random, n, judged, i);
-        struct pair pair = {x / h, x % h, gate_visible(p, x / h), p->q + (ptrdiff_t)x * d, 0};
+        struct pair pair = {x / h,
+                            x % h,
+                            gate_visible(p, x / h),
+                            gate_has_lse(kernel, p, x / h),
+                            p->q + (ptrdiff_t)x * d,
+                            0};
         gate_certify_row(scratch, kernel, pair.row, pair.head, &scratch->numbers);
         pair.must_be_finite = scratch->must_be_finite;
         compare_pair(p, arrays, &pair, scratch, f);

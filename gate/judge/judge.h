@@ -17,6 +17,7 @@ struct gate_numbers {
     double *usual;            /* [d] the usual error (NUM-13); NULL: not asked for */
     /* 1: a number must be finite even where its bound is not (GATE-12). NULL: not asked for. */
     int *must_be_finite;
+    int sees_sink; /* 1: key 0 of the row is a sink (SCORE-3) */
 };
 
 /* A number that is right, and further from attention than so many times the usual error, is worth a
@@ -30,7 +31,8 @@ int gate_steps_of_row(const struct cp_kernel *kernel, const struct gate_problem 
 /* Attention of a row, and how far from it a kernel of the declared class that weighs n keys of d
  * numbers in so many steps may be. Where keys are rotated, the row has their products instead: it
  * is of gate_n_terms() numbers, of V zeros from number d on; and of `numbers` all arrays have room
- * for so many and one more. The log-sum-exp is number d in either case. */
+ * for so many and one more. The log-sum-exp is number d in either case. A sink counts as a key and
+ * as a step. */
 void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
                   const struct gate_rotated *rotated, const struct cp_tolerance_row *row,
                   const struct gate_numbers *numbers);
@@ -51,6 +53,10 @@ struct gate_scratch *gate_scratch_new(const struct gate_problem *problem);
 void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kernel, int row,
                       int head, const struct gate_numbers *numbers);
 void gate_scratch_free(struct gate_scratch *scratch);
+
+/* 1: the log-sum-exp of a row is that of keys, or of a sink (SCORE-3); 0: it is what the kernel
+ * declares of rows without keys. */
+int gate_has_lse(const struct cp_kernel *kernel, const struct gate_problem *problem, int row);
 
 /* GATE-1 for one number of a row that sees so many keys. */
 enum gate_rightness { GATE_NUMBER_RIGHT, GATE_NUMBER_WRONG, GATE_NUMBER_UNCLAIMED };

@@ -30,7 +30,7 @@ void gate_tensor_add(struct gate_tensor *t, const double *x, const double *r, in
 
 /* Computes the weights before division; returns their sum. */
 static float plain_weights(const struct gate_plain_row *row, double *weight) {
-    double largest = -INFINITY;
+    double largest = row->sink;
     float sum = 0.0F;
     for (int j = 0; j < row->n; j++) {
         const double *k = row->k + (ptrdiff_t)j * row->d;
@@ -38,14 +38,15 @@ static float plain_weights(const struct gate_plain_row *row, double *weight) {
         for (int i = 0; i < row->d; i++) {
             dot += (float)(row->q[i] * k[i]);
         }
-        weight[j] = gate_round(row->type, gate_round(row->type, dot) * row->scale);
+        double score = gate_round(row->type, dot) * row->scale;
+        weight[j] = gate_round(row->type, score + (row->shift != NULL ? row->shift[j] : 0.0));
         largest = fmax(largest, weight[j]);
     }
     for (int j = 0; j < row->n; j++) {
         weight[j] = (double)(float)exp(weight[j] - largest);
         sum += (float)weight[j];
     }
-    return sum;
+    return sum + (isinf(row->sink) ? 0.0F : (float)exp(row->sink - largest));
 }
 
 int gate_tensor_plain(struct gate_tensor *t, const struct gate_plain_row *row, const double *r) {

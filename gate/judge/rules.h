@@ -37,6 +37,8 @@ struct gate_plain_row {
     int n, d;
     double scale;
     const double *q, *k, *v;
+    const double *shift; /* [n], of each score (NUM-14); NULL: none */
+    double sink;         /* SCORE-3; -infinity: none */
 };
 
 /* Adds the error of a plain kernel: scores, weights (divided by their sum) and output are rounded

@@ -49,6 +49,7 @@ const char *const gate_never_names[GATE_NEVERS] = {"empty-sequences", "empty-row
                                                    "unequal-rows"};
 
 const char *const gate_mask_names[GATE_MASKS] = {"window", "ahead", "kept"};
+const char *const gate_change_names[GATE_CHANGES] = {"cap", "slopes", "sinks"};
 
 char *gate_conventions_of(const struct cp_kernel *kernel) {
     static const char *const never[GATE_NEVERS] = {
@@ -83,8 +84,18 @@ char *gate_conventions_of(const struct cp_kernel *kernel) {
     fputs(c->window == CP_WINDOW_BEFORE ? "; a window counts the keys before the row's own position"
                                         : "",
           out);
+    fputs(c->cap == CP_CAP_LAST ? "; the bias is capped, too" : "", out);
+    fputs(c->bias == CP_BIAS_DISTANCE   ? "; a bias is of the distance to the row"
+          : c->bias == CP_BIAS_POSITION ? "; a bias is of the key's position"
+                                        : "",
+          out);
+    fputs(c->sink == CP_SINK_BESIDE_LSE ? "; log-sum-exps are without the sink" : "", out);
     text_close(out);
     return text;
+}
+
+const char *gate_bias_name(int bias) {
+    return bias == CP_BIAS_DISTANCE ? "distance" : bias == CP_BIAS_POSITION ? "position" : "signed";
 }
 
 const char *gate_invariant_name(int invariant) {
@@ -103,6 +114,9 @@ char *gate_declares(const struct cp_kernel *kernel) {
             a->exp_error);
     if (kernel->keys != CP_KEYS_PLACED) {
         fprintf(out, ", rotated numbers %s", gate_type_name(a->rotated));
+    }
+    if ((kernel->scores & CP_SCORES_CAP) != 0) {
+        fprintf(out, ", tanh within %.2g and %.2g", a->tanh_error, a->tanh_absolute);
     }
     if (a->scales != CP_SCALES_SCORES) {
         fprintf(out, ", scaled queries %s", gate_scales_name(a->scales));

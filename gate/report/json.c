@@ -52,33 +52,38 @@ static json_t *conventions_json(const struct cp_kernel *k) {
                     : isfinite(c->empty_value)     ? json_real(c->empty_value)
                     : c->empty_value > 0.0         ? json_string("infinity")
                                                    : json_string("-infinity");
-    return json_pack(
-        "{s:s,s:s,s:s,s:o,s:o,s:s,s:s}", "lse_base", c->lse_base == CP_LSE_BITS ? "2" : "e",
-        "empty_out", gate_empty_name(c->empty_out), "empty_lse", gate_empty_name(c->empty_lse),
-        "empty_value", value, "never", names_json(c->never, gate_never_names, GATE_NEVERS),
-        "invariant", gate_invariant_name(c->invariant), "window",
-        c->window == CP_WINDOW_BEFORE ? "before" : "of-keys");
+    return json_pack("{s:s,s:s,s:s,s:o,s:o,s:s,s:s,s:s,s:s,s:s}", "lse_base",
+                     c->lse_base == CP_LSE_BITS ? "2" : "e", "empty_out",
+                     gate_empty_name(c->empty_out), "empty_lse", gate_empty_name(c->empty_lse),
+                     "empty_value", value, "never",
+                     names_json(c->never, gate_never_names, GATE_NEVERS), "invariant",
+                     gate_invariant_name(c->invariant), "window",
+                     c->window == CP_WINDOW_BEFORE ? "before" : "of-keys", "cap",
+                     c->cap == CP_CAP_LAST ? "last" : "first", "bias", gate_bias_name(c->bias),
+                     "sink", c->sink == CP_SINK_BESIDE_LSE ? "beside-lse" : "in-lse");
 }
 
 static json_t *kernel_json(const struct gate_report *report) {
     const struct cp_kernel *k = report->kernel;
     const struct cp_kernel_class *a = &k->arithmetic;
     return json_pack(
-        "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,"
-        "s:{s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:s,s:b,s:b,s:b,s:f,s:f,s:f,s:i}}",
+        "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:o,"
+        "s:{s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:s,s:b,s:b,s:b,s:f,s:f,s:f,s:f,s:f,s:i}}",
         "name", string(k->name), "file", string(report->options->kernel), "q_type",
         gate_type_name(k->q_type), "kv_type", gate_type_name(k->kv_type), "out_type",
         gate_type_name(k->out_type), "lse_type", gate_type_name(k->lse_type), "plans",
         gate_plans_name(k->plans), "keys", gate_keys_name(k->keys), "pairs",
         gate_pairs_name(k->pairs), "masks", names_json(k->masks, gate_mask_names, GATE_MASKS),
-        "conventions", conventions_json(k), "arithmetic", "score", gate_sum_name(a->score),
-        "weights", gate_type_name(a->weights), "rotated",
+        "scores", names_json(k->scores, gate_change_names, GATE_CHANGES), "conventions",
+        conventions_json(k), "arithmetic", "score", gate_sum_name(a->score), "weights",
+        gate_type_name(a->weights), "rotated",
         gate_type_name(k->keys == CP_KEYS_PLACED ? CP_NO_LSE : a->rotated), "scales",
         gate_scales_name(a->scales), "values", gate_sum_name(a->values), "partials",
         gate_type_name(a->partials), "rounded_sum", a->rounded_sum, "divides", a->divides,
         "normalises", a->normalises, "factors", gate_scales_name(a->factors), "in_bits", a->in_bits,
-        "truncates", a->truncates, "flushes", a->flushes, "exp_error", a->exp_error, "divide_error",
-        a->divide_error, "epsilon", a->epsilon, "step", a->step);
+        "truncates", a->truncates, "flushes", a->flushes, "exp_error", a->exp_error, "tanh_error",
+        a->tanh_error, "tanh_absolute", a->tanh_absolute, "divide_error", a->divide_error,
+        "epsilon", a->epsilon, "step", a->step);
 }
 
 static json_t *contained_json(unsigned contained) {

@@ -44,6 +44,8 @@ void gate_files_remove(struct gate_files *files);
 const char *gate_scales_name(int scales); /* "none", "fp16", "bf16" */
 const char *gate_empty_name(int empty);   /* "neutral", "nan", "value", "unspecified" */
 
+const char *gate_bias_name(int bias); /* "signed", "distance", "position" */
+
 const char *gate_invariant_name(int invariant); /* "not", "batch", "cuts" */
 
 /* The bits of cp_kernel.conventions.never. */
@@ -53,6 +55,10 @@ extern const char *const gate_never_names[GATE_NEVERS];
 /* The bits of cp_kernel.masks. */
 #define GATE_MASKS 3
 extern const char *const gate_mask_names[GATE_MASKS];
+
+/* The bits of cp_kernel.scores. */
+#define GATE_CHANGES 3
+extern const char *const gate_change_names[GATE_CHANGES];
 
 /* The conventions in one line, which the caller frees. */
 char *gate_conventions_of(const struct cp_kernel *kernel);

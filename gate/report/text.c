@@ -42,7 +42,8 @@ static int has_usual_conventions(const struct cp_kernel *kernel) {
     const struct cp_kernel_conventions *c = &kernel->conventions;
     return c->lse_base == CP_LSE_NATURAL && c->empty_out == CP_EMPTY_NEUTRAL &&
            c->empty_lse == CP_EMPTY_NEUTRAL && c->never == 0 && c->invariant == CP_INVARIANT_NOT &&
-           c->window == CP_WINDOW_OF_KEYS;
+           c->window == CP_WINDOW_OF_KEYS && c->cap == CP_CAP_FIRST && c->bias == CP_BIAS_SIGNED &&
+           c->sink == CP_SINK_IN_LSE;
 }
 
 static void print_kernel(FILE *file, const struct gate_report *report) {
@@ -63,6 +64,14 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
                     (kernel->masks >> i & 1) != 0 ? gate_mask_names[i] : "");
         }
         fputs(" (WINDOW-1)\n", file);
+    }
+    if (kernel->scores != 0) {
+        fputs("scores     scaled", file);
+        for (int i = 0; i < GATE_CHANGES; i++) {
+            fprintf(file, "%s%s", (kernel->scores >> i & 1) != 0 ? ", " : "",
+                    (kernel->scores >> i & 1) != 0 ? gate_change_names[i] : "");
+        }
+        fputs(" (SCORE-1 to SCORE-4)\n", file);
     }
     if (kernel->plans != CP_PLANS_TREES) {
         fprintf(file, "plans      of trees, and of runs with %s of sequences (GATE-13)\n",

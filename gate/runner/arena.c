@@ -22,6 +22,8 @@ const char *const run_buffer_names[RUN_BUFFERS] = {
     "k",
     "v",
     "rotation",
+    "slopes",
+    "sinks",
     "out",
     "lse",
     "workspace",
@@ -68,6 +70,8 @@ static void get_pointers(const struct cp_kernel_call *call, const void *pointer[
     pointer[RUN_K] = call->k;
     pointer[RUN_V] = call->v;
     pointer[RUN_ROTATION] = call->rotation;
+    pointer[RUN_SLOPES] = call->slopes;
+    pointer[RUN_SINKS] = call->sinks;
     pointer[RUN_OUT] = call->out;
     pointer[RUN_LSE] = call->lse;
     pointer[RUN_WORKSPACE] = call->workspace;
@@ -82,7 +86,8 @@ static void set_place(struct run_place *place, size_t from, size_t bytes, int at
 }
 
 /* A buffer of 0 bytes has no page: its pointer is in the guard, where any access is detected.
- * A log-sum-exp that is not requested is NULL, and so is a table that the kernel has no need of. */
+ * A log-sum-exp that is not requested is NULL, and so are a table that the kernel has no need of,
+ * and slopes and sinks that a call does not have. */
 size_t run_layout_make(struct run_layout *layout, const struct run_call *call, size_t limit) {
     size_t from = RUN_GUARD, sum = 0;
     layout->at_end = call->at_end;
@@ -94,7 +99,9 @@ size_t run_layout_make(struct run_layout *layout, const struct run_call *call, s
         sum += bytes;
         set_place(&layout->place[b], from, bytes, call->at_end);
         layout->place[b].absent = (b == RUN_LSE && call->call.lse == NULL) ||
-                                  (b == RUN_ROTATION && call->call.rotation == NULL);
+                                  (b == RUN_ROTATION && call->call.rotation == NULL) ||
+                                  (b == RUN_SLOPES && call->call.slopes == NULL) ||
+                                  (b == RUN_SINKS && call->call.sinks == NULL);
         from = layout->place[b].pages_end + RUN_GUARD;
     }
     return sum;
@@ -124,6 +131,8 @@ void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *cal
     call->k = pointer[RUN_K];
     call->v = pointer[RUN_V];
     call->rotation = pointer[RUN_ROTATION];
+    call->slopes = pointer[RUN_SLOPES];
+    call->sinks = pointer[RUN_SINKS];
     call->out = pointer[RUN_OUT];
     call->lse = pointer[RUN_LSE];
     call->workspace = pointer[RUN_WORKSPACE];

@@ -63,6 +63,8 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
          "a sum of CP_MASKS_WINDOW (1), CP_MASKS_AHEAD (2) and, with CP_MASKS_WINDOW, "
          "CP_MASKS_KEPT "
          "(4)"},
+        {"scores", kernel->scores, 0xFFU << 1,
+         "a sum of CP_SCORES_CAP (1), CP_SCORES_SLOPES (2) and CP_SCORES_SINKS (4)"},
         {"conventions.lse_base", c->lse_base, yes_or_no, "CP_LSE_NATURAL (0) or CP_LSE_BITS (1)"},
         {"conventions.empty_out", c->empty_out, yes_or_no | BIT(CP_EMPTY_UNSPECIFIED),
          "CP_EMPTY_NEUTRAL (0), CP_EMPTY_NAN (1) or CP_EMPTY_UNSPECIFIED (3)"},
@@ -74,6 +76,10 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
          "CP_NEVER_UNEQUAL_ROWS (8)"},
         {"conventions.window", c->window, yes_or_no,
          "CP_WINDOW_OF_KEYS (0) or CP_WINDOW_BEFORE (1)"},
+        {"conventions.cap", c->cap, yes_or_no, "CP_CAP_FIRST (0) or CP_CAP_LAST (1)"},
+        {"conventions.bias", c->bias, yes_or_no | BIT(CP_BIAS_POSITION),
+         "CP_BIAS_SIGNED (0), CP_BIAS_DISTANCE (1) or CP_BIAS_POSITION (2)"},
+        {"conventions.sink", c->sink, yes_or_no, "CP_SINK_IN_LSE (0) or CP_SINK_BESIDE_LSE (1)"},
         {"conventions.invariant", c->invariant, yes_or_no | BIT(CP_INVARIANT_CUTS),
          "CP_INVARIANT_NOT (0), CP_INVARIANT_BATCH (1) or CP_INVARIANT_CUTS (2)"},
         {"arithmetic.score", a->score, SUMS, SUM_NAMES},
@@ -144,6 +150,19 @@ static int check_division(const struct cp_kernel *kernel, const char *file, char
     return 0;
 }
 
+static int check_tanh(const struct cp_kernel *kernel, const char *file, char text[RUN_TEXT]) {
+    const struct cp_kernel_class *a = &kernel->arithmetic;
+    int is_relative = !is_share(a->tanh_error);
+    if (is_relative || !is_share(a->tanh_absolute)) {
+        snprintf(text, RUN_TEXT,
+                 "%s: cp_kernel.arithmetic.%s is %g; it may be from 0 to 0x1p-6 (0.015625)", file,
+                 is_relative ? "tanh_error" : "tanh_absolute",
+                 is_relative ? a->tanh_error : a->tanh_absolute);
+        return -1;
+    }
+    return 0;
+}
+
 int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text[RUN_TEXT]) {
     const char *file = run_short_name(path);
     double exp_error = kernel->arithmetic.exp_error;
@@ -157,7 +176,7 @@ int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text
                  file, exp_error);
         return -1;
     }
-    if (check_division(kernel, file, text) != 0) {
+    if (check_division(kernel, file, text) != 0 || check_tanh(kernel, file, text) != 0) {
         return -1;
     }
     if (!is_value_of_lse(kernel)) {
@@ -209,16 +228,17 @@ static const char *how_to_mend(const char *words) {
 
 /* What a kernel of an older version has to say more, and what it may leave out. */
 static const char *what_is_new(int version) {
-    return version == 6
-               ? "; new are `masks` and `conventions.window`, whose zeros mean what was so "
-                 "before"
-           : version == 5 ? "; new are `conventions`, `masks` and `arithmetic.scales`, whose zeros "
-                            "mean what was so before"
-           : version == 4
-               ? "; new are `keys`, `pairs`, `arithmetic.rotated`, `conventions`, "
-                 "`masks` and `arithmetic.scales`, whose zeros mean what was so before (but "
-                 "`rotated`, which counts only with `keys`)"
-               : "; CHANGELOG.md says what is new";
+    return version == 7
+               ? "; new are `scores`, `conventions.cap`, `.bias` and `.sink`, and "
+                 "`arithmetic.tanh_error` and `.tanh_absolute`, whose zeros mean what was so before"
+           : version == 6 ? "; new are `masks`, `scores` and fields of `conventions` and "
+                            "`arithmetic`, whose zeros mean what was so before"
+           : version == 5 ? "; new are `conventions`, `masks`, `scores` and fields of "
+                            "`arithmetic`, whose zeros mean what was so before"
+           : version == 4 ? "; new are `keys`, `pairs`, `conventions`, `masks`, `scores` and "
+                            "fields of `arithmetic`, whose zeros mean what was so before (but "
+                            "`rotated`, which counts only with `keys`)"
+                          : "; CHANGELOG.md says what is new";
 }
 
 static void other_version(int abi, const char *file, char text[RUN_TEXT]) {

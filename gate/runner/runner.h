@@ -31,6 +31,8 @@ enum run_buffer {
     RUN_K,
     RUN_V,
     RUN_ROTATION,
+    RUN_SLOPES,
+    RUN_SINKS,
     RUN_OUT,
     RUN_LSE,
     RUN_WORKSPACE,

@@ -8,6 +8,7 @@
 #include "gate/case/masks.h"
 #include "gate/case/prompts.h"
 #include "gate/case/rotation.h"
+#include "gate/case/scores.h"
 #include "gate/search/checking.h"
 #include "gate/search/outcome.h"
 
@@ -147,6 +148,7 @@ int gate_find_recipe(struct checking *c, long long index, int *attempt, struct g
             gate_recipe_rotate(recipe, *attempt - 1, &c->options->shape);
         }
         gate_recipe_mask(recipe, runner_kernel(c->runner)->masks, &c->options->shape);
+        gate_recipe_scores(recipe, runner_kernel(c->runner)->scores);
         if (runner_kernel(c->runner)->memory != CP_HOST_MEMORY) {
             recipe->layout &= ~GATE_FAR;
             recipe->pool = 0;

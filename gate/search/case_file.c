@@ -74,6 +74,8 @@ json_t *gate_recipe_json(const struct gate_recipe *r) {
     json = with_size(with_size(json, "pool", r->pool), "rotary", r->rotary);
     json = with_size(with_size(json, "never", r->never), "window", r->window);
     json = with_size(with_size(json, "ahead", r->ahead), "kept", r->kept);
+    json = with_size(with_size(json, "cap", r->cap), "slopes", r->slopes);
+    json = with_size(json, "sinks", r->sinks);
     return with_modules(json, r);
 }
 
@@ -265,6 +267,9 @@ static void read_recipe(struct reading *in, struct gate_recipe *r) {
     r->window = size_of(in, "window", GATE_MOST_SPAN);
     r->ahead = size_of(in, "ahead", GATE_MOST_SPAN);
     r->kept = size_of(in, "kept", GATE_MOST_SPAN);
+    r->cap = size_of(in, "cap", GATE_MOST_CAP);
+    r->slopes = size_of(in, "slopes", GATE_SLOPES - 1);
+    r->sinks = size_of(in, "sinks", 1);
     if (r->n_heads % r->n_kv_heads != 0) {
         refuse(in, "n_heads", "a multiple of n_kv_heads");
     }

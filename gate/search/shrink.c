@@ -10,6 +10,7 @@
  *
  *     1  call_once()        one call instead of two
  *     2  lower_sizes()      fewer sequences, rows and chunks than a server has; shorter windows
+ *        drop_changes()     no cap, no slopes, no sinks
  *        drop_operations()  no operation i: a whole sequence, append, leave or fork less
  *        drop_modules()     no module i, in any prompt
  *     3  lower_all()        fewer tokens in operation i; of modules also their positions
@@ -128,6 +129,21 @@ static int *kept_of(struct gate_recipe *r) {
 static int lower_sizes(struct attempt *a) {
     return lower_size(a, sequences_of) | lower_size(a, rows_of) | lower_size(a, pool_of) |
            lower_size(a, kept_of) | lower_size(a, ahead_of) | lower_size(a, window_of);
+}
+
+/* Scores as they are: without a cap, slopes or sinks. */
+static int drop_changes(struct attempt *a) {
+    struct gate_recipe r = a->found->recipe;
+    int smaller = 0;
+    r.cap = 0;
+    smaller |= r.cap != a->found->recipe.cap && keep(a, &r);
+    r = a->found->recipe;
+    r.slopes = GATE_NO_SLOPES;
+    smaller |= r.slopes != a->found->recipe.slopes && keep(a, &r);
+    r = a->found->recipe;
+    r.sinks = 0;
+    smaller |= r.sinks != a->found->recipe.sinks && keep(a, &r);
+    return smaller;
 }
 
 static int drop_operations(struct attempt *a) {
@@ -350,6 +366,7 @@ int gate_shrink(struct runner *runner, struct gate_found *found, const struct ga
     while (smaller && !a.failed) {
         smaller = a.found->recipe.renewed && call_once(&a); /* 1 */
         smaller |= lower_sizes(&a);                         /* 2 */
+        smaller |= drop_changes(&a);
         smaller |= drop_operations(&a);
         smaller |= drop_modules(&a);
         smaller |= lower_all(&a);     /* 3 */

@@ -41,6 +41,9 @@
  * A kernel that has a sliding window, or shows a row keys after its own position, declares that
  * (`masks`). The numbers of a call then say which keys a row sees (WINDOW-1).
  *
+ * A kernel that caps scores, adds ALiBi's bias to them, or has sinks, declares that (`scores`). The
+ * cap, slopes and sinks of a call then change its scores (SCORE-1 to SCORE-4).
+ *
  * The call gives the keys' places in two ways, and a kernel may use either:
  *   a plan   shared[], then each sequence's own runs: what a two-phase kernel walks
  *   paged    the whole table: what a paged kernel walks
@@ -62,7 +65,7 @@ extern "C" {
 
 /* The version of this file, combined with the sizes of the structures that both sides see. The gate
  * refuses a kernel that was compiled with another one. */
-#define CP_KERNEL_VERSION 7
+#define CP_KERNEL_VERSION 8
 #define CP_KERNEL_ABI                                                                              \
     (1000000 * CP_KERNEL_VERSION + 1000 * (int)sizeof(struct cp_kernel_call) +                     \
      (int)sizeof(struct cp_kernel))
@@ -86,8 +89,8 @@ extern "C" {
 /* One call.
  * - All arrays are read-only, except out, lse and workspace. They do not overlap, and each begins
  *   at a multiple of 64 bytes.
- * - lse may be NULL. Where keys are placed, rotation is NULL. On the host, stream and on_host are
- *   NULL. Nothing else is NULL.
+ * - lse, slopes and sinks may be NULL. Where keys are placed, rotation is NULL. On the host, stream
+ *   and on_host are NULL. Nothing else is NULL.
  * - The numbers of Q are finite, and so are those of all keys in K and V, also of those that no row
  *   sees.
  * - Strides are in elements, positive, and have 64 bits; the last index has stride 1. Chunks may be
@@ -110,6 +113,22 @@ struct cp_kernel_call {
      * are 0 unless the kernel declares that it takes others; kept is 0 where there is no window. */
     int window; /* W, or 0: none. Of a CP_WINDOW_BEFORE kernel W - 1, from 0 on, or -1: none */
     int ahead, kept;
+
+    /* What changes the score s = scale q . k of a key before it is weighed, each only if the kernel
+     * declares that it takes it. Which keys are seen is decided apart: a masked key has no score
+     * that a cap could bring back.
+     *   cap      SCORE-1: s becomes cap tanh(s / cap). Above 0; 0: no cap
+     *   slopes   SCORE-2: s becomes s + slopes[a] x for query head a, where x is t - p for a key at
+     *            t and a row at p, unless the kernel declares another x (CONV-8). NULL: no bias
+     *   sinks    SCORE-3: for query head a, a key more with the score sinks[a], in nats, and a
+     *            value of zeros. It is not scaled, capped nor biased, and all rows see it. NULL:
+     *            none. A row that sees nothing but the sink gives zeros and the log-sum-exp
+     *            sinks[a], unless the kernel declares another convention for rows without keys
+     * The bias is added to the capped score, unless the kernel declares the other order (CONV-7).
+     * Slopes and sinks are finite, of either sign, and numbers of bfloat16. */
+    double cap;
+    const float *slopes; /* [h] */
+    const float *sinks;  /* [h] */
 
     const int *n_tokens;    /* [b] keys of each sequence, >= 0: those of its runs together */
     const int *query_begin; /* [b + 1], from 0: sequence s has rows query_begin[s] .. [s+1]-1 */
@@ -256,6 +275,13 @@ struct cp_kernel_class {
      * a GPU. */
     double exp_error;
 
+    /* Of tanh, where scores are capped (NUM-15): a relative error, and an absolute one beside it,
+     * from 0 to 2^-6 each. 2^-22 and 0 hold for tanhf(), 2^-10 and 0 for tanh.approx.f32 of a GPU.
+     * A tanh that is made of exponentials, as 1 - 2 / (exp(2 x) + 1), has the absolute error 2^-21.
+     * The other operations, on caps, biases and sinks, are rounded as sums of scores are, or in
+     * binary32 after sums of tensor cores. */
+    double tanh_error, tanh_absolute;
+
     /* Relative error of the division by n, or of 1 / n and the product with it, beside one rounding
      * to binary32: from 0 to 2^-6. */
     double divide_error;
@@ -301,6 +327,19 @@ struct cp_kernel_class {
 #define CP_WINDOW_OF_KEYS 0 /* the keys that a row sees at most, its own position among them */
 #define CP_WINDOW_BEFORE  1 /* those before its own position: one less */
 
+/* Which comes first where a score has a cap and a bias (CONV-7). */
+#define CP_CAP_FIRST 0 /* the cap: the bias is not capped */
+#define CP_CAP_LAST  1 /* the bias: the cap holds for the sum */
+
+/* What a slope is multiplied by, of a key at t and a row at p (CONV-8). */
+#define CP_BIAS_SIGNED   0 /* t - p */
+#define CP_BIAS_DISTANCE 1 /* -|t - p|: not the same where a row sees keys ahead */
+#define CP_BIAS_POSITION 2 /* t: the log-sum-exp is larger by slope p, and a sink weighs less */
+
+/* Does the log-sum-exp have the sink in it (CONV-9)? The result always has. */
+#define CP_SINK_IN_LSE     0
+#define CP_SINK_BESIDE_LSE 1
+
 /* Conventions that kernels differ in. All zeros: those of the specification. */
 struct cp_kernel_conventions {
     int lse_base;       /* CP_LSE_NATURAL or CP_LSE_BITS */
@@ -310,6 +349,9 @@ struct cp_kernel_conventions {
     int never;          /* a sum of CP_NEVER_... */
     int invariant;      /* CP_INVARIANT_... */
     int window;         /* CP_WINDOW_OF_KEYS or CP_WINDOW_BEFORE */
+    int cap;            /* CP_CAP_FIRST or CP_CAP_LAST */
+    int bias;           /* CP_BIAS_SIGNED, CP_BIAS_DISTANCE or CP_BIAS_POSITION */
+    int sink;           /* CP_SINK_IN_LSE or CP_SINK_BESIDE_LSE */
 };
 
 /* Which masks a kernel takes beside the causal one: a sum of these. Its calls have some of them,
@@ -317,6 +359,11 @@ struct cp_kernel_conventions {
 #define CP_MASKS_WINDOW 1
 #define CP_MASKS_AHEAD  2 /* keys after the row's own position */
 #define CP_MASKS_KEPT   4 /* first tokens beside a window; only with CP_MASKS_WINDOW */
+
+/* What a kernel takes that changes scores: a sum of these. Its calls have some of them, or none. */
+#define CP_SCORES_CAP    1
+#define CP_SCORES_SLOPES 2 /* ALiBi */
+#define CP_SCORES_SINKS  4
 
 /* Where a kernel's arrays are: in host memory; or on the current CUDA device, while the struct of
  * the call is in host memory. */
@@ -333,6 +380,7 @@ struct cp_kernel {
     int keys;                      /* CP_KEYS_PLACED, CP_KEYS_RAW or CP_KEYS_LOCAL */
     int pairs;                     /* CP_PAIRS_HALVES or CP_PAIRS_NEIGHBOURS */
     int masks;                     /* a sum of CP_MASKS_... */
+    int scores;                    /* a sum of CP_SCORES_... */
     struct cp_kernel_conventions conventions;
     struct cp_kernel_class arithmetic;
 
