@@ -357,7 +357,7 @@
     WAY(CHANGE_CAP_IN_BITS, cap * tanh(s / cap) / LOG2_E + rest) \
     WAY(CHANGE_OF_BITS, cap * tanh(LOG2_E * s / cap) + rest) \
     WAY(CHANGE_HALF, cap * tanh(0.5 * s / cap) + rest) \
-    WAY(CHANGE_WHOLE_CAP, trunc(cap) > 0.0 ? trunc(cap) * tanh(s / trunc(cap)) + bias : s + rest) \
+    WAY(CHANGE_WHOLE_CAP, rest + (trunc(cap) > 0.0 ? trunc(cap) * tanh(s / trunc(cap)) : s)) \
     WAY(CHANGE_OTHER_ORDER, other_order) \
     WAY(CHANGE_MASKED_TO_CAP, is_masked(x, j) ? -cap : change(bias)) \
     WAY(CHANGE_NO_BIAS, change(0.0)) \
