@@ -339,11 +339,11 @@
     WAY(SCORE_MORE_BY_DISTANCE, s + slope * distance) \
     WAY(SCORE_MORE_BY_POSITION, s + slope * j)
 
-/* ... and what becomes of it by SCORE-1 to SCORE-4, of key j at position t for a row at p: change(b)
- * is with the bias b, in the kernel's order. s is what is capped, and `rest` what is added then:
- * the bias comes before the cap, or behind it. The bias is slope * distance. slope_of() is the
- * slope of another head, of `group` heads of a K/V head. The last row of the sequence is at `last`,
- * its last key at `end`. */
+/* ... and what becomes of it by SCORE-1 to SCORE-4, of key j at position t for a row at p:
+ * change(b) is with the bias b, in the kernel's order. s is what is capped, and `rest` what is
+ * added then: the bias comes before the cap, or behind it. The bias is slope * distance. slope_of()
+ * is the slope of another head, of `group` heads of a K/V head. The last row of the sequence is at
+ * `last`, its last key at `end`. */
 #define EXPLAIN_CHANGES(WAY) \
     WAY(CHANGE_OWN, change(bias)) \
     WAY(CHANGE_NO_CAP, s + rest) \
