@@ -232,6 +232,19 @@ class Form(unittest.TestCase):
             )
             self.assertEqual(again.fields, fault.fields)
 
+    def test_the_faults_of_the_papers_prototype_are_noticed(self) -> None:
+        chapter = (ROOT / "spec" / "modules.md").read_text(encoding="utf-8")
+        section = chapter.partition("## What the paper's prototype does otherwise")[2]
+        faults = {fault.name: fault for fault in catalogue.load()}
+        mistakes = section.split("\n- ")[1:]
+        self.assertEqual(len(mistakes), 9)
+        for mistake in mistakes:
+            named = re.findall(r"`([a-z0-9-]+)`", mistake)
+            self.assertEqual([name for name in named if name not in faults], [], mistake)
+            self.assertIn("test", faults[named[0]].fields, mistake)
+            (clause,) = re.findall(r"([A-Z]+-[0-9]+):", mistake)
+            self.assertIn(clause, faults[named[0]].fields["clause"].split(), mistake)
+
     def test_long_words_go_on_in_lines_that_begin_with_spaces(self) -> None:
         (fault,), problems = self.read(record(fields="explain: of two\n    lines\ntest: test_pool"))
         self.assertEqual((problems, fault.fields["explain"]), ([], "of two lines"))
