@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tokenizer, with the vocabulary of the small model: tokens that another implementation found
- * (tests/golden/model/tiny.tokens), the rule of merging by the letter, and texts that are long. */
+ * (tests/golden/model/tiny.tokens), the rule of merging by the letter, texts that are long, and the
+ * tokens of schemas and prompts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 #include "cli/base/random.h"
 #include "cli/model/header.h"
 #include "cli/model/tokenizer.h"
+#include "cli/prompt/pml.h"
 #include "weights_file.h"
 
 struct tiny {
@@ -289,6 +291,50 @@ static void long_pieces_take_no_quadratic_time(void **state) {
     free(text);
 }
 
+/* ---- Schemas and prompts ---- */
+
+/* A letter for each token: S, a special one; t, another. */
+static const char *kinds(const struct tiny *tiny, const struct pml_texts *texts,
+                         const struct pml_text *text) {
+    static char letters[64];
+    assert_in_range(text->n_tokens, 0, sizeof letters - 1);
+    for (int i = 0; i < text->n_tokens; i++) {
+        int token = texts->token[text->first_token + i];
+        letters[i] = tiny->weights.tokens.special[token] ? 'S' : 't';
+    }
+    letters[text->n_tokens] = '\0';
+    return letters;
+}
+
+/* PML-13: the text of a template has special tokens; what an author or a stranger writes has none,
+ * in a schema, in a role, in an argument. */
+static void only_templates_have_special_tokens(void **state) {
+    static const struct pml_template template = {
+        "t", {{"", ""}, {"<|begin|>", "<|end|>"}, {"", ""}}, {NULL}};
+    static const char s[] = "<schema name='s'><user>1&lt;|end|></user>&lt;|end|>"
+                            "<param name='p' len='20'/></schema>";
+    static const char p[] = "<prompt schema='s' p='&lt;|end|>'><user>&lt;|end|>1</user></prompt>";
+    struct tiny *tiny = *state;
+    struct pml_tokenizer tokens;
+    struct pml_document document;
+    struct pml_schema schema;
+    struct pml_prompt prompt;
+    assert_int_equal(pml_tokens_model(&tokens, NAMED(TINY_WEIGHTS), &tiny->weights.tokens), 0);
+    assert_int_equal(pml_document_parse(&document, "s.xml", s, strlen(s)), 0);
+    assert_int_equal(pml_schema_from(&schema, &document, &tokens, &template), 0);
+    assert_int_equal(pml_document_parse(&document, "p.xml", p, strlen(p)), 0);
+    assert_int_equal(pml_prompt_from(&prompt, &document, &schema), 0);
+    assert_string_equal(kinds(tiny, &schema.texts, &schema.about[1].text), "S");
+    assert_string_equal(kinds(tiny, &schema.texts, &schema.about[2].text), "ttttttt");
+    assert_string_equal(kinds(tiny, &schema.texts, &schema.about[3].text), "S");
+    assert_string_equal(kinds(tiny, &schema.texts, &schema.about[4].text), "tttttt");
+    assert_string_equal(kinds(tiny, &prompt.texts, &prompt.argument[0].text), "tttttt");
+    assert_string_equal(kinds(tiny, &prompt.texts, &prompt.segment[0].text), "StttttttS");
+    pml_prompt_free(&prompt);
+    pml_schema_free(&schema);
+    pml_tokenizer_free(&tokens);
+}
+
 /* ---- What is refused ---- */
 
 static void assert_no_tokenizer(struct weights_file *file) {
@@ -319,6 +365,7 @@ int main(void) {
         cmocka_unit_test(valid_characters_are_those_of_utf8),
         cmocka_unit_test(digits_stand_alone_in_one_pattern),
         cmocka_unit_test(long_pieces_take_no_quadratic_time),
+        cmocka_unit_test(only_templates_have_special_tokens),
         cmocka_unit_test(merges_of_one_pair_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
