@@ -2,8 +2,8 @@
 /* Cached inference (DEC-7, MOD-5): random schemas and prompts. Modules are encoded by themselves,
  * their entries concatenated in any order, and only what the prompt adds is computed; the other way
  * is one run of the decoder over the whole prompt with the mask of MOD-3. Both have the same bits,
- * because entries are summed in order of position (LAYER-12). A third way is the oracle, which shares
- * no code with the decoder and has no cache. */
+ * because entries are summed in order of position (LAYER-12). A third way is the oracle, which
+ * shares no code with the decoder and has no cache. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,8 +108,8 @@ static void cached_inference_has_the_bits_of_the_decoder(void **unused) {
     assert_true(had.modules > 5000 && had.scaffolded > 500 && had.added > 10000);
 }
 
-/* The states of new tokens, computed from modules in any order, are in the balls of the whole prompt.
- * Returns the widest. */
+/* The states of new tokens, computed from modules in any order, are in the balls of the whole
+ * prompt. Returns the widest. */
 static double compare_with_oracle(const struct decoder_case *c, const struct schema *s,
                                   unsigned long long *random) {
     static struct decoder_cache cached;
@@ -152,8 +152,8 @@ static double compare_with_oracle(const struct decoder_case *c, const struct sch
     return (double)widest;
 }
 
-/* DEC-2, MOD-3, MOD-5, of rotary positions, of ALiBi and of learned ones. For half of the prompts the
- * bound is below 1e-6, which tells a wrong formula from rounding. */
+/* DEC-2, MOD-3, MOD-5, of rotary positions, of ALiBi and of learned ones. For half of the prompts
+ * the bound is below 1e-6, which tells a wrong formula from rounding. */
 static void cached_inference_is_what_an_oracle_says_of_the_whole_prompt(void **unused) {
     (void)unused;
     static struct decoder_case c;
