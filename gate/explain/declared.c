@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gate/case/masks.h"
+#include "gate/case/scores.h"
 #include "gate/explain/explain.h"
+#include "gate/judge/scores.h"
 
 #define SEED         7
 #define NARROW       0x1p-16 /* an exponential that is declared together with something else */
@@ -42,6 +45,12 @@ static const struct wider {
      "0x1p-22"},
 #define FIELD(name, value)                                                                         \
     { OFFSET(name), value, "`" #name "` as " #value }
+    FIELD(tanh_error, 0x1p-20),
+    FIELD(tanh_error, 0x1p-16),
+    FIELD(tanh_error, 0x1p-10),
+    FIELD(tanh_absolute, 0x1p-21),
+    FIELD(tanh_absolute, 0x1p-18),
+    FIELD(tanh_absolute, 0x1p-10),
     FIELD(score, CP_SUM_TENSOR_CORE),
     FIELD(score, CP_SUM_FP16),
     FIELD(values, CP_SUM_TENSOR_CORE),
@@ -100,9 +109,22 @@ static int *field_of(struct cp_kernel_class *class, size_t at) {
     return (int *)(void *)((char *)class + at);
 }
 
+static int is_of_tanh(int i) {
+    return is_of(i, OFFSET(tanh_error)) || is_of(i, OFFSET(tanh_absolute));
+}
+
+/* An error, which is a double; all other fields are ints. */
+static int is_error(int i) {
+    return is_of(i, OFFSET(exp_error)) || is_of_tanh(i);
+}
+
+static double *error_of(struct cp_kernel_class *class, size_t at) {
+    return (double *)(void *)((char *)class + at);
+}
+
 static void declare(struct cp_kernel_class *class, int i) {
-    if (is_of(i, OFFSET(exp_error))) {
-        class->exp_error = wider[i].value;
+    if (is_error(i)) {
+        *error_of(class, wider[i].at) = wider[i].value;
     } else if (is_of(i, ALL_FIELDS)) {
         class->score = class->values = CP_SUM_FP32;
         class->weights = class->partials = CP_FP32;
@@ -112,7 +134,7 @@ static void declare(struct cp_kernel_class *class, int i) {
     }
 }
 
-/* 1: it is another declaration than the kernel's, and no narrower exponential. */
+/* 1: it is another declaration than the kernel's, and no smaller error. */
 static int changes(const struct cp_kernel *kernel, int i) {
     struct cp_kernel_class class = kernel->arithmetic;
     if ((class.score == CP_SUM_FP64) != is_of(i, ALL_FIELDS)) {
@@ -121,13 +143,16 @@ static int changes(const struct cp_kernel *kernel, int i) {
     if (is_of(i, OFFSET(rotated)) && kernel->keys == CP_KEYS_PLACED) {
         return 0;
     }
-    return is_of(i, ALL_FIELDS)          ? 1
-           : is_of(i, OFFSET(exp_error)) ? wider[i].value > class.exp_error
-                                         : *field_of(&class, wider[i].at) != (int)wider[i].value;
+    if (is_of_tanh(i) && (kernel->scores & CP_SCORES_CAP) == 0) {
+        return 0;
+    }
+    return is_of(i, ALL_FIELDS) ? 1
+           : is_error(i)        ? wider[i].value > *error_of(&class, wider[i].at)
+                                : *field_of(&class, wider[i].at) != (int)wider[i].value;
 }
 
 static int is_narrow(int i) {
-    return !is_of(i, OFFSET(exp_error)) || wider[i].value <= NARROW;
+    return !is_error(i) || wider[i].value <= NARROW;
 }
 
 /* Weights that are rounded before they are summed up, too: one thing that a kernel does, of two
@@ -258,6 +283,8 @@ static int run_case(struct trying *t, long long index, long long work) {
     for (int own = 1; own >= 0 && ran == 0; own--) {
         struct gate_recipe other;
         gate_recipe_make(&other, SEED, index, 0, work, own ? NULL : &shape);
+        gate_recipe_mask(&other, t->x->kernel->masks, NULL);
+        gate_recipe_scores(&other, t->x->kernel->scores);
         other.renewed = 0;
         ran = gate_look(t->x->runner, &other, &finding, judge_all, t);
     }
@@ -330,7 +357,9 @@ const char *explain_why_no_rounding(const struct explain *x) {
         struct cp_counts counts;
         gate_class(x->kernel, &run->problem.recipe, 1, 0.0, &arithmetic, &counts);
         double unit = fmax(arithmetic.output.unit, arithmetic.u_div); /* of a division, at least */
-        for (int pair = 0; run->problem.recipe.values == GATE_COUNT && pair < run->pairs; pair++) {
+        int is_counted =
+            run->problem.recipe.values == GATE_COUNT && !gate_changes_scores(&run->problem.scores);
+        for (int pair = 0; is_counted && pair < run->pairs; pair++) {
             const struct explain_results is = explain_results(run, pair);
             if (is_inexact_row(&is, unit)) {
                 return "where all weights are equal and V small whole numbers, sums round nothing, "

@@ -4,11 +4,11 @@
 #include "gate/judge/closer.h"
 
 const char *const gate_closer_names[GATE_CLOSERS] = {
-    ".score = CP_SUM_FP32",      ".weights = CP_FP32",   ".values = CP_SUM_FP32",
-    ".partials = CP_FP32",       ".exp_error = 0x1p-22", ".rotated = CP_FP32",
-    ".scales = CP_SCALES_SCORES"};
+    ".score = CP_SUM_FP32",       ".weights = CP_FP32",   ".values = CP_SUM_FP32",
+    ".partials = CP_FP32",        ".exp_error = 0x1p-22", ".rotated = CP_FP32",
+    ".scales = CP_SCALES_SCORES", ".tanh_error = 0x1p-22"};
 
-#define LITTLE_ERROR 0x1p-20 /* of an exponential, which is close enough */
+#define LITTLE_ERROR 0x1p-20 /* of an exponential or tanh, which is close enough */
 
 int gate_closer(const struct cp_kernel *kernel, enum gate_closer which, struct cp_kernel *closer) {
     struct cp_kernel_class *a = &closer->arithmetic;
@@ -39,6 +39,11 @@ int gate_closer(const struct cp_kernel *kernel, enum gate_closer which, struct c
     case GATE_CLOSER_SCALES:
         a->scales = CP_SCALES_SCORES;
         return is->scales != CP_SCALES_SCORES;
+    case GATE_CLOSER_TANH:
+        a->tanh_error = 0x1p-22;
+        a->tanh_absolute = 0x1p-21;
+        return (kernel->scores & CP_SCORES_CAP) != 0 &&
+               (is->tanh_error > LITTLE_ERROR || is->tanh_absolute > LITTLE_ERROR);
     default:
         return 0;
     }

@@ -13,6 +13,7 @@ enum gate_closer {
     GATE_CLOSER_EXP,
     GATE_CLOSER_ROTATED,
     GATE_CLOSER_SCALES,
+    GATE_CLOSER_TANH,
     GATE_CLOSERS
 };
 

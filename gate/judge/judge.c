@@ -72,7 +72,7 @@ struct gate_scratch *gate_scratch_new(const struct gate_problem *p) {
         return NULL;
     }
     scratch->problem = p;
-    scratch->k = calloc((n + 1) * w + 1, sizeof(double));
+    scratch->k = numbers((n + 1) * w);
     scratch->v = calloc((n + 1) * w + 1, sizeof(double));
     scratch->shift = numbers(gate_changes_scores(&p->scores) ? n + 1 : 0);
     scratch->shift_error = numbers(gate_changes_scores(&p->scores) ? n + 1 : 0);
@@ -91,6 +91,7 @@ struct gate_scratch *gate_scratch_new(const struct gate_problem *p) {
         gate_scratch_free(scratch);
         return NULL;
     }
+    memset(scratch->k, 0, w * sizeof *scratch->k);
     return scratch;
 }
 
