@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The whole system: a decoder whose attention is the two phases over the pool of a batch
  * (tests/serve.h) computes what the decoder over each whole prompt does under the mask of MOD-3
- * (RUNS-7), and what cached inference does (MOD-5). Decoders, schemas, requests and operations are random;
- * pools are so small that modules leave and are encoded again.
+ * (RUNS-7), and what cached inference does (MOD-5). Decoders, schemas, requests and operations are
+ * random; pools are so small that modules leave and are encoded again.
  *
  * Two other ways say what each state and logit must be (tests/serve_case.h): the oracle, which
  * shares no code with ref/ or the server, gives a number and how far any computation may be from it
