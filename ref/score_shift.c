@@ -44,28 +44,63 @@ struct way {
     double score_error, sigma;
 };
 
-/* At least the largest size of a kernel's score, before the next roundings. */
+/*@
+  predicate way_ok(struct way w) =
+    shift_arithmetic_ok(w.of) && 0.0 <= w.score_error && 0.0 <= w.sigma;
+*/
+
+/* At least the size of a kernel's score before its next roundings; the exact score is near s. */
+/*@
+  requires valid: \valid_read(way);
+  requires ok: way_ok(*way) && 0.0 <= s.off && 0.0 <= s.error;
+  assigns \nothing;
+  ensures size: 0.0 <= absolute(s.value) + way->score_error + (way->sigma + s.error) <= \result;
+*/
 static double largest_of(const struct way *way, struct changed s) {
     double exact = up_plus(up_plus(fabs(s.value), s.off), way->score_error);
     return up_plus(exact, up_plus(way->sigma, s.error));
 }
 
+/*@
+  requires valid: \valid_read(way);
+  requires ok: way_ok(*way) && 0.0 <= s.off && 0.0 <= s.error && 0.0 <= most;
+  assigns \nothing;
+  ensures value: \result.value == product(most, 1.0 - 2.0 / (e(2.0 * (s.value / most)) + 1.0));
+  ensures off: 0.0 <= s.off <= \result.off && 0.0 <= s.error <= \result.error;
+  ensures num_15: 0.0 <= growth_of_cap(way->of) && s.error <= s.error + error_of_cap(way->of, most,
+    absolute(\result.value) + way->score_error, way->sigma + s.error) <= \result.error;
+*/
 static struct changed cap(const struct way *way, struct changed s, double most) {
     const struct cp_shift_arithmetic *of = &way->of;
     double relative = cp_tolerance_growth(of->unit, 5, of->tanh_error, 1);
+    //@ assert relative: 0.0 <= growth_of_cap(way->of) <= relative;
     double product = up_plus(1.0, cp_tolerance_growth(of->unit, 2, 0.0, 0));
+    //@ assert product: 0.0 <= 1.0 + growth_of(way->of, 2) <= product;
     double argument = up_times(up_plus(1.0, of->tanh_error), of->tiny);
     double lost = up_times(most, up_plus(argument, of->tanh_absolute));
-    double x = s.value / most;
-    struct changed t = {most * tanh(x), s.off, s.error};
+    struct changed t = {most * tanh(s.value / most), s.off, s.error};
+    //@ assert capped: t.value == product(most, 1.0 - 2.0 / (e(2.0 * (s.value / most)) + 1.0));
     t.off = up_plus(
         t.off, up_plus(up_times(CAPPED, fabs(t.value)), up_times(FAINTEST, up_plus(1.0, most))));
     double of_score = up_times(relative, largest_of(way, t));
+    /*@ assert of_score: 0.0 <= product(growth_of_cap(way->of), absolute(t.value) +
+          way->score_error + (way->sigma + s.error)) <= of_score; */
+    //@ assert lost: 0.0 <= lost_of_cap(way->of, most) <= lost;
+    /*@ assert of_argument: 0.0 <= product(lost_of_cap(way->of, most), 1.0 + growth_of(way->of, 2))
+          <= product(lost, product); */
     t.error = up_plus(up_plus(t.error, of_score), up_plus(up_times(lost, product), of->tiny));
-    t.error = isfinite(x) ? t.error : INFINITY;
     return t;
 }
 
+/*@
+  requires valid: \valid_read(way);
+  requires ok: way_ok(*way) && 0.0 <= s.off && 0.0 <= s.error;
+  assigns \nothing;
+  ensures value: \result.value == s.value + bias;
+  ensures off: 0.0 <= s.off <= \result.off && 0.0 <= s.error <= \result.error;
+  ensures num_15: 0.0 <= growth_of(way->of, 3) && s.error <= s.error + error_of_bias(way->of, bias,
+    absolute(\result.value) + way->score_error, way->sigma + s.error) <= \result.error;
+*/
 static struct changed add(const struct way *way, struct changed s, double bias) {
     const struct cp_shift_arithmetic *of = &way->of;
     double relative = cp_tolerance_growth(of->unit, 3, 0.0, 0);
@@ -75,14 +110,28 @@ static struct changed add(const struct way *way, struct changed s, double bias) 
     struct changed t = {s.value + bias, s.off, s.error};
     t.off = up_plus(up_plus(t.off, here), up_times(ROUNDED, fabs(t.value)));
     double of_sum = up_times(relative, largest_of(way, t));
+    //@ assert relative: 0.0 <= growth_of(way->of, 3) <= relative;
+    /*@ assert of_bias: 0.0 <= product(growth_of(way->of, 3), absolute(bias)) <=
+          product(relative, size); */
+    /*@ assert lost: 0.0 <= product(1.0 + growth_of(way->of, 3), product(growth_of(way->of, 3),
+          absolute(bias)) + way->of.tiny) <= lost; */
+    /*@ assert of_sum: 0.0 <= product(growth_of(way->of, 3), absolute(t.value) +
+          way->score_error + (way->sigma + s.error)) <= of_sum; */
     t.error = up_plus(up_plus(t.error, lost), up_plus(of_sum, of->tiny));
     return t;
 }
 
-/* A shift that is claimed, or none. */
-static struct cp_shift claim(double shift, double error) {
-    int sure = isfinite(shift) && isfinite(error);
-    return (struct cp_shift){sure ? shift : 0.0, sure ? error : INFINITY};
+/* A shift with its error, where both are numbers of binary64. */
+/*@
+  requires ok: 0.0 <= error;
+  assigns \nothing;
+  ensures num_14: (\result.shift == shift && \result.error == error) ||
+    (\result.shift == 0.0 && !finite(\result.error));
+  ensures num_14_sure: !sure ==> !finite(\result.error);
+*/
+static struct cp_shift claim(int sure, double shift, double error) {
+    int is_claimed = sure && isfinite(shift) && isfinite(error);
+    return (struct cp_shift){is_claimed ? shift : 0.0, is_claimed ? error : INFINITY};
 }
 
 struct cp_shift cp_shift_of(const struct cp_shift_arithmetic *arithmetic,
@@ -90,26 +139,41 @@ struct cp_shift cp_shift_of(const struct cp_shift_arithmetic *arithmetic,
                             double sigma) {
     struct way way = {*arithmetic, score_error, sigma};
     struct changed s = {score, 0.0, 0.0};
-    int is_capped = change->cap != 0.0;
+    int is_capped = change->cap != 0.0, sure = arithmetic->unit <= LARGEST_UNIT;
     if (change->bias_first && !change->without_bias) {
         s = add(&way, s, change->bias);
     }
+    /*@ assert first: 0.0 <= (change->bias_first != 0 ?
+          biased(*arithmetic, *change, score, 0.0, score_error, sigma) : 0.0) <= s.error; */
     if (is_capped) {
+        sure = sure && isfinite(s.value / change->cap);
+        //@ ghost double before = s.error;
         s = cap(&way, s, change->cap);
+        /*@ assert grown: product(growth_of_cap(*arithmetic), absolute(s.value) + score_error +
+              (sigma + (change->bias_first != 0 ?
+                biased(*arithmetic, *change, score, 0.0, score_error, sigma) : 0.0))) <=
+              product(growth_of_cap(*arithmetic), absolute(s.value) + score_error +
+                (sigma + before)); */
     }
+    /*@ assert second: 0.0 <= (change->bias_first != 0 ?
+          capped(*arithmetic, *change, after_bias(*change, score), biased(*arithmetic, *change,
+            score, 0.0, score_error, sigma), score_error, sigma) :
+          capped(*arithmetic, *change, score, 0.0, score_error, sigma)) <= s.error; */
     if (!change->bias_first && !change->without_bias) {
         s = add(&way, s, change->bias);
     }
+    //@ assert changed: s.value == changed_score(*change, score);
+    /*@ assert error: 0.0 <= change_error(*arithmetic, *change, score, score_error, sigma) <=
+          s.error; */
     double shift = is_capped ? s.value - score : change->bias;
     double off = up_plus(s.off, up_times(ROUNDED, fabs(shift)));
-    off = is_capped ? up_plus(off, score_error) : off;
-    double error = up_plus(s.error, off);
-    return claim(shift, arithmetic->unit <= LARGEST_UNIT ? error : INFINITY);
+    double of_score = is_capped ? score_error : 0.0;
+    return claim(sure, shift, up_plus(s.error, up_plus(off, of_score)));
 }
 
 struct cp_shift cp_shift_of_sink(const struct cp_shift_arithmetic *arithmetic, double sink) {
     double relative = cp_tolerance_growth(arithmetic->unit, 3, 0.0, 0);
     double twice = up_plus(2.0, cp_tolerance_growth(arithmetic->unit, 2, 0.0, 0));
     double error = up_plus(up_times(relative, fabs(sink)), up_times(twice, arithmetic->tiny));
-    return claim(sink, error);
+    return claim(1, sink, error);
 }

@@ -107,7 +107,7 @@ ptrdiff_t cp_tolerance_row_begin(int j, int d);
 /*@
   requires ok: 0.0 <= u && 0 <= k && 0.0 <= v && 0 <= l;
   assigns \nothing;
-  ensures num_5: power(1.0 + u, k) * power(1.0 + v, l) - 1.0 <= \result;
+  ensures num_5: 0.0 <= power(1.0 + u, k) * power(1.0 + v, l) - 1.0 <= \result;
   ensures not_negative: 0.0 <= \result;
 */
 double cp_tolerance_growth(double u, int k, double v, int l);

@@ -44,6 +44,10 @@ struct cp_shift {
     double shift, error;
 };
 
+#ifdef __FRAMAC__
+#include "proofs/logic/score_shift.h"
+#endif
+
 /* NUM-15, of the score of a key. `score` is the one without the change, as binary64 computes it,
  * and score_error >= 0 is how far that may be from the exact one. sigma >= 0 is the error of a
  * kernel's score before the change (NUM-6, cp_score_error()).
@@ -51,11 +55,33 @@ struct cp_shift {
  * The shift is the changed score minus the score. The error is what a kernel's changed score may be
  * off beyond sigma, plus how far the shift itself may be off. Where it is beyond binary64, nothing
  * is claimed: shift 0, error INFINITY. */
+/*@
+  requires valid: \valid_read(arithmetic) && \valid_read(change);
+  requires apart: \separated(arithmetic, change);
+  requires ok: shift_arithmetic_ok(*arithmetic) && score_change_ok(*change);
+  requires errors: 0.0 <= score_error && 0.0 <= sigma;
+  assigns \nothing;
+  ensures num_15_shift: !finite(\result.error) ||
+    \result.shift == changed_score(*change, score) - score;
+  ensures num_15: !finite(\result.error) ||
+    change_error(*arithmetic, *change, score, score_error, sigma) +
+    (change->cap == 0.0 ? 0.0 : score_error) <= \result.error;
+  ensures num_15_unit: arithmetic->unit > 0.25 ==> !finite(\result.error);
+  ensures num_14_ok: is_bound(\result.error);
+*/
 struct cp_shift cp_shift_of(const struct cp_shift_arithmetic *arithmetic,
                             const struct cp_score_change *change, double score, double score_error,
                             double sigma);
 
 /* NUM-15, of a sink: a key whose rows in k and v are zeros. Its shift is its score. */
+/*@
+  requires valid: \valid_read(arithmetic);
+  requires ok: shift_arithmetic_ok(*arithmetic);
+  assigns \nothing;
+  ensures num_15_shift: !finite(\result.error) || \result.shift == sink;
+  ensures num_15: !finite(\result.error) || error_of_sink(*arithmetic, sink) <= \result.error;
+  ensures num_14_ok: is_bound(\result.error);
+*/
 struct cp_shift cp_shift_of_sink(const struct cp_shift_arithmetic *arithmetic, double sink);
 
 #ifdef __cplusplus

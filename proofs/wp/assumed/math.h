@@ -70,6 +70,13 @@ double pow(double x, double y);
 */
 double sqrt(double x);
 
+/* tanh(x), by exponentials. */
+/*@
+  assigns \nothing;
+  ensures tangent: \result == 1.0 - 2.0 / (e(2.0 * x) + 1.0);
+*/
+double tanh(double x);
+
 /*@ assigns \nothing; */
 double cos(double x);
 
