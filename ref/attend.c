@@ -189,6 +189,16 @@ static int window_is_valid(const struct cp_attention *attention) {
            attention->window.kept >= 0 && attention->window.kept <= CP_MAX_WINDOW;
 }
 
+/* SCORE-1 */
+/*@
+  requires valid: \valid_read(attention);
+  assigns \nothing;
+  ensures score_1: \result != 0 <==> cap_ok(*attention);
+*/
+static int cap_is_valid(const struct cp_attention *attention) {
+    return isfinite(attention->scores.cap) && attention->scores.cap >= 0.0;
+}
+
 /*@
   assigns \nothing;
   ensures aligned: \result != 0 <==> aligned((void *)address);
@@ -207,7 +217,7 @@ static int arguments_are_valid(const struct cp_attention *attention) {
     return attention->q != NULL && attention->k != NULL && attention->v != NULL &&
            attention->out != NULL && attention->workspace != NULL &&
            is_aligned(attention->workspace) && isfinite(attention->scale) &&
-           variant_is_known(attention) && window_is_valid(attention);
+           variant_is_known(attention) && window_is_valid(attention) && cap_is_valid(attention);
 }
 
 size_t cp_attend_workspace(const struct cp_attention *attention) {

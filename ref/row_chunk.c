@@ -5,6 +5,7 @@
 
 #include "chunkproof/number.h"
 #include "chunkproof/softmax.h"
+#include "softmax_internal.h"
 #include "workspace_internal.h"
 
 #ifdef __FRAMAC__
@@ -32,7 +33,8 @@ struct cp_seen cp_seen_of(const struct cp_attention *attention, int p, int posit
     long long last = (long long)p + attention->window.ahead;  /* that the row sees */
     long long hidden = (long long)p - attention->window.keys; /* the last one before the window */
     long long kept = (long long)attention->window.kept - 1;   /* the last of the first ones */
-    struct cp_seen seen = {0, 0, cp_keys_from(last, position, n_tokens)};
+    struct cp_seen seen = {0, 0, cp_keys_from(last, position, n_tokens),
+                           (double)position - (double)p};
     if (attention->window.keys != 0) {
         seen.begin = cp_keys_from(hidden, position, seen.end);
     }
@@ -78,12 +80,33 @@ static int kv_head_of_query(const struct cp_attention *attention, int head) {
     return head / group;
 }
 
-/* Computes partial_attn of a query row, which is in q, over the n keys from row `first` of K on. */
+/* How the scores of a query head are made. The first key is so far from the row. */
+/*@
+  requires valid: \valid_read(attention);
+  requires head: 0 <= head;
+  requires readable: scores_readable(*attention, head);
+  assigns \nothing;
+  ensures scale: \result.scale == attention->scale && \result.cap == attention->scores.cap;
+  ensures score_2: \result.slope == slope_of(*attention, head);
+  ensures distance: \result.distance == distance;
+*/
+static struct cp_scoring scoring_of(const struct cp_attention *attention, int head,
+                                    double distance) {
+    struct cp_scoring how = {attention->scale, attention->scores.cap, 0.0, distance};
+    if (attention->scores.slopes != NULL) {
+        how.slope = cp_number_load(attention->scores.slopes, CP_FP64, (size_t)head);
+    }
+    return how;
+}
+
+/* Computes partial_attn of a query row, which is in q, and head over the n keys from row `first` of
+ * K on. The first of them is so far from the row. */
 /*@
   requires valid: \valid_read(attention) && \valid(state) &&
     \valid(o + (0 .. attention->head_dim - 1)) && \valid_read(q + (0 .. attention->head_dim - 1));
   requires size: 0 <= attention->head_dim && 0 <= n <= CP_MAX_CHUNK_SIZE;
   requires query: query_copied(q, *attention, at, attention->head_dim);
+  requires scores: 0 <= head && scores_readable(*attention, head);
   requires places: rows_fit(first + n, attention->head_dim);
   requires tpp_6: keys_and_values((void *)attention->k, (void *)attention->v, attention->kv_type,
     first, n, attention->head_dim);
@@ -91,16 +114,19 @@ static int kv_head_of_query(const struct cp_attention *attention, int head) {
     q + (0 .. attention->head_dim - 1));
   assigns *state, o[0 .. attention->head_dim - 1];
   ensures ok: state_ok(*state, o, attention->head_dim);
-  ensures tpp_6_weight: state_weight(*state) == rows_weight(*attention, at, first, n);
+  ensures tpp_6_weight: state_weight(*state) ==
+    rows_weight(*attention, at, head, first, n, distance);
   ensures sum: \forall integer i; 0 <= i < attention->head_dim ==>
-    state_sum(*state, o[i]) == rows_value(*attention, at, first, n, i);
+    state_sum(*state, o[i]) == rows_value(*attention, at, head, first, n, distance, i);
 */
 static void attend_rows(const struct cp_attention *attention, const double *q,
-                        struct cp_state *state, double *o, size_t first, int n)
+                        struct cp_state *state, double *o, int head, size_t first, int n,
+                        double distance)
 /*@ ghost (size_t at) */ {
-    //@ ghost same_sums_of(attention, q, at, first, n);
-    cp_partial_attn(state, o, q, attention->k, attention->v, attention->kv_type, first, n,
-                    attention->head_dim, attention->scale);
+    struct cp_scoring how = scoring_of(attention, head, distance);
+    //@ ghost same_sums_of(attention, q, at, first, how, n);
+    cp_partial_attn_of(state, o, q, attention->k, attention->v, attention->kv_type, first, n,
+                       attention->head_dim, how);
 }
 
 /* WINDOW-3: computes the same and merges it into a state. part_o has room for d numbers. */
@@ -111,6 +137,7 @@ static void attend_rows(const struct cp_attention *attention, const double *q,
     \valid_read(q + (0 .. attention->head_dim - 1));
   requires size: 0 <= attention->head_dim && 0 <= n <= CP_MAX_CHUNK_SIZE;
   requires query: query_copied(q, *attention, at, attention->head_dim);
+  requires scores: 0 <= head && scores_readable(*attention, head);
   requires places: rows_fit(first + n, attention->head_dim);
   requires tpp_6: keys_and_values((void *)attention->k, (void *)attention->v, attention->kv_type,
     first, n, attention->head_dim);
@@ -120,19 +147,21 @@ static void attend_rows(const struct cp_attention *attention, const double *q,
   assigns *state, o[0 .. attention->head_dim - 1], part_o[0 .. attention->head_dim - 1];
   ensures ok: state_ok(*state, o, attention->head_dim);
   ensures weight: state_weight(*state) ==
-    \old(state_weight(*state)) + rows_weight(*attention, at, first, n);
+    \old(state_weight(*state)) + rows_weight(*attention, at, head, first, n, distance);
   ensures sum: \forall integer i; 0 <= i < attention->head_dim ==> state_sum(*state, o[i]) ==
-    state_sum(\old(*state), \old(o[i])) + rows_value(*attention, at, first, n, i);
+    state_sum(\old(*state), \old(o[i])) +
+      rows_value(*attention, at, head, first, n, distance, i);
 */
 static void merge_rows(const struct cp_attention *attention, const double *q, double *part_o,
-                       struct cp_state *state, double *o, size_t first, int n)
+                       struct cp_state *state, double *o, int head, size_t first, int n,
+                       double distance)
 /*@ ghost (size_t at) */ {
     struct cp_state part;
-    attend_rows(attention, q, &part, part_o, first, n) /*@ ghost (at) */;
+    attend_rows(attention, q, &part, part_o, head, first, n, distance) /*@ ghost (at) */;
     //@ assert before: numbers_same{Pre,Here}(o, attention->head_dim);
     cp_attn_reduce(state, o, &part, part_o, attention->head_dim);
     /*@ assert part: \forall integer i; 0 <= i < attention->head_dim ==>
-          state_sum(part, part_o[i]) == rows_value(*attention, at, first, n, i); */
+          state_sum(part, part_o[i]) == rows_value(*attention, at, head, first, n, distance, i); */
 }
 
 void cp_attend_chunk(const struct cp_attention *attention, const struct cp_plan *plan, double *q,
@@ -148,14 +177,18 @@ void cp_attend_chunk(const struct cp_attention *attention, const struct cp_plan 
     //@ assert first: first == key_row(*attention, plan->chunk_size, chunk, head);
     size_t begin = first + (size_t)seen.begin;
     //@ assert begin: begin == key_row(*attention, plan->chunk_size, chunk, head) + seen.begin;
-    attend_rows(attention, q, state, o, begin, seen.end - seen.begin) /*@ ghost (at) */;
+    attend_rows(attention, q, state, o, head, begin, seen.end - seen.begin,
+                seen.distance + seen.begin) /*@ ghost (at) */;
     //@ ghost slice_is_countable(attention, plan, row, head, chunk, seen.kept, kv_head);
-    merge_rows(attention, q, kept_o, state, o, first, seen.kept) /*@ ghost (at) */;
+    merge_rows(attention, q, kept_o, state, o, head, first, seen.kept,
+               seen.distance) /*@ ghost (at) */;
     //@ assert at: at == query_at(*attention, row, head);
     /*@ assert weight: state_weight(*state) ==
-          rows_weight(*attention, at, begin, seen.end - seen.begin) +
-          rows_weight(*attention, at, first, seen.kept); */
+          rows_weight(*attention, at, head, begin, seen.end - seen.begin,
+            seen.distance + seen.begin) +
+          rows_weight(*attention, at, head, first, seen.kept, seen.distance); */
     /*@ assert sum: \forall integer i; 0 <= i < attention->head_dim ==> state_sum(*state, o[i]) ==
-          rows_value(*attention, at, begin, seen.end - seen.begin, i) +
-          rows_value(*attention, at, first, seen.kept, i); */
+          rows_value(*attention, at, head, begin, seen.end - seen.begin,
+            seen.distance + seen.begin, i) +
+          rows_value(*attention, at, head, first, seen.kept, seen.distance, i); */
 }

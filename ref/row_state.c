@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a query row and head (spec/two_phase.md, TPP-2). Sequence first collects it in three
+/* The state of a query row and head (spec/two_phase.md, TPP-2). Sequence first collects it in four
  * steps:
  *
  *   1. the state of no keys;
  *   2. merge what chunk first has left for the row: one partial result (CP_MERGE_AT_ONCE), or one
  *      of each descriptor that serves the sequence, in the order of the plan (CP_BUFFERED);
- *   3. compute the chunks that the sequence has alone, from first to last, and merge each.
+ *   3. compute the chunks that the sequence has alone, from first to last, and merge each;
+ *   4. merge the sink of the head, if there is one.
  *
  * In the example of chunk_first.c, h is 2. Query row 1 and head 1 have place 1 * h + 1 = 3 where
  * chunks were merged at once. Where each descriptor has places of its own, those of descriptor 0
@@ -13,6 +14,7 @@
  * and (3 + 1) * h + 1 = 9. The path of sequence 1 is 0, 1, 3, of which it has chunk 3 alone. */
 #include "row_state_internal.h"
 
+#include "chunkproof/number.h"
 #include "chunkproof/softmax.h"
 #include "row_chunk_internal.h"
 
@@ -229,4 +231,23 @@ void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_p
         }
         first += cp_rows_served(attention, plan, plan->shared[i].begin, end);
     }
+}
+
+void cp_row_merge_sink(const struct cp_attention *attention, const struct workspace *w, int head,
+                       struct cp_state *state) {
+    struct cp_state sink;
+    if (attention->scores.sinks == NULL) {
+        return;
+    }
+    //@ assert places: parts_inside(*w, attention->head_dim);
+    cp_state_empty(&sink, w->part_o, attention->head_dim);
+    sink.m = cp_number_load(attention->scores.sinks, CP_FP64, (size_t)head);
+    sink.n = 1.0;
+    //@ assert sink: state_weight(sink) == sink_weight(*attention, head);
+    //@ assert before: numbers_same{Pre,Here}(w->row_o, attention->head_dim);
+    cp_attn_reduce(state, w->row_o, &sink, w->part_o, attention->head_dim);
+    /*@ assert zeros: \forall integer j; 0 <= j < attention->head_dim ==>
+          state_sum(sink, w->part_o[j]) == 0.0; */
+    //@ assert kept_state: states_same{Pre,Here}(*w);
+    //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->head_dim);
 }

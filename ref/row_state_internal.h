@@ -65,4 +65,23 @@ void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_p
 void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan *plan,
                       const struct workspace *w, int s, int row, int head, struct cp_state *state);
 
+/* SCORE-3: merges the sink of a query head, if there is one: a key with this score, and a value of
+ * zeros. */
+/*@
+  requires valid: \valid(state) && \valid_read(attention) && \valid_read(w);
+  requires heads: attention_heads(*attention);
+  requires head: 0 <= head && scores_readable(*attention, head);
+  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires ok: state_ok(*state, w->row_o, attention->head_dim);
+  assigns *state, NUMBERS(attention, w->row_o), NUMBERS(attention, w->part_o);
+  ensures ok: state_ok(*state, w->row_o, attention->head_dim);
+  ensures score_3_weight: state_weight(*state) ==
+    \old(state_weight(*state)) + sink_weight(*attention, head);
+  ensures score_3_sum: \forall integer j; 0 <= j < attention->head_dim ==>
+    state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j]));
+  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
+*/
+void cp_row_merge_sink(const struct cp_attention *attention, const struct workspace *w, int head,
+                       struct cp_state *state);
+
 #endif

@@ -5,7 +5,8 @@
  *   1. the state of no keys;
  *   2. merge the shared chunks, which chunk first has computed;
  *   3. compute the sequence's own chunks and merge them;
- *   4. divide: out = o / n, lse = m + log n.
+ *   4. merge the head's sink, once, if there is one;
+ *   5. divide: out = o / n, lse = m + log n.
  *
  * An example, d = 1 and scale 1: a shared chunk with scores 0, ln 2 and values 3, 6; an own chunk
  * with score ln 4 and value 12.
@@ -15,7 +16,7 @@
  *   2  shared chunk              ln 2   1/2 + 1 = 1.5          1/2 * 3 + 6 = 7.5
  *   3  own chunk alone           ln 4   1                      12
  *      merged (softmax.c)        ln 4   1.5 * 1/2 + 1 = 1.75   7.5 * 1/2 + 12 = 15.75
- *   4  out = 15.75 / 1.75 = 9,   lse = ln 4 + ln 1.75 = ln 7
+ *   5  out = 15.75 / 1.75 = 9,   lse = ln 4 + ln 1.75 = ln 7
  *
  * The formula says the same: weights 1, 2, 4 of values 3, 6, 12 give (3 + 12 + 48) / 7 = 9. */
 #include "chunkproof/two_phase.h"
@@ -162,9 +163,11 @@ static void attend_head(const struct cp_attention *attention, const struct cp_pl
     cp_row_merge_shared(attention, plan, w, s, row, head, &state); /* 2 */
     //@ assert kept_lse_yet: lse_same{Pre,Here}(*attention, *plan);
     cp_row_merge_own(attention, plan, w, s, row, head, &state); /* 3 */
+    //@ assert own: keeps_shared(w->state, w->o, *attention, *plan);
+    cp_row_merge_sink(attention, w, head, &state); /* 4 */
     //@ assert sums: row_sums_are(*attention, *plan, s, row, head, state, w->row_o);
     //@ assert kept_lse: lse_same{Pre,Here}(*attention, *plan);
-    finish_row(attention, w, row, head, &state); /* 4 */
+    finish_row(attention, w, row, head, &state); /* 5 */
     //@ assert stored: row_is_attended(*attention, *plan, s, row, head);
     //@ ghost result_is_attended(attention, plan, s, row, head);
 }

@@ -5,6 +5,7 @@
 
 #include "chunkproof/limits.h"
 #include "chunkproof/number.h"
+#include "softmax_internal.h"
 
 #ifdef __FRAMAC__
 #include "proofs/logic/softmax_rescale.h"
@@ -44,16 +45,28 @@ static size_t row_begin(size_t first, int j, int d) {
     return row * (size_t)d;
 }
 
-/* SOFTMAX-1 for the row of k that begins at element `at`. */
+/* SCORE-1, SCORE-2, SCORE-4: changes the score of the j-th key. With scale 1, cap 2, slope 1/2 and
+ * the first key 3 before the row, the score 4 of key 1 becomes 2 tanh 2 + 1/2 (-3 + 1) = 0.928. */
+/*@
+  assigns \nothing;
+  ensures score: \result == capped(how.cap, score) + product(how.slope, how.distance + j);
+*/
+static double changed(double score, struct cp_scoring how, int j) {
+    double capped = how.cap == 0.0 ? score : how.cap * tanh(score / how.cap);
+    return capped + how.slope * (how.distance + j);
+}
+
+/* SOFTMAX-1 for the row of k that begins at element `at`, of the j-th key; changed (SCORE-4). */
 /*@
   requires valid: \valid_read(q + (0 .. d - 1));
   requires size: 0 <= d;
   requires places: at + d <= 0x7FFFFFFFFFFFFFFF;
   requires readable: row_readable((void *)k, type, at, d);
   assigns \nothing;
-  ensures score: \result == product(scale, dot(q, (void *)k, type, at, d));
+  ensures score: \result == score_of(made_by(how), dot(q, (void *)k, type, at, d), j);
 */
-static double score_row(const double *q, const void *k, int type, size_t at, int d, double scale) {
+static double score_row(const double *q, const void *k, int type, size_t at, int d,
+                        struct cp_scoring how, int j) {
     double total = 0.0;
     /*@ loop invariant range: 0 <= i <= d;
         loop invariant total: total == dot(q, (void *)k, type, at, i);
@@ -63,7 +76,7 @@ static double score_row(const double *q, const void *k, int type, size_t at, int
         /*@ assert next: dot(q, (void *)k, type, at, i + 1) == sum(total, product(q[i], k_i)); */
         total += q[i] * k_i;
     }
-    return scale * total;
+    return changed(how.scale * total, how, j);
 }
 
 double cp_score(const double *q, const double *k, int d, double scale) {
@@ -114,21 +127,22 @@ static void add_row(double *o, double weight, const void *v, int type, size_t at
  *   2. the weights exp(score - m), their sum n, and the sum o of the weighted values.
  *
  * Scores 0 and ln 2 of values 3 and 6 give m = ln 2, n = 1/2 + 1 = 1.5, o = 1/2 * 3 + 6 = 7.5. */
-void cp_partial_attn(struct cp_state *state, double *o, const double *q, const void *k,
-                     const void *v, int type, size_t first, int n_keys, int d, double scale) {
+void cp_partial_attn_of(struct cp_state *state, double *o, const double *q, const void *k,
+                        const void *v, int type, size_t first, int n_keys, int d,
+                        struct cp_scoring how) {
     double score[CP_MAX_CHUNK_SIZE];
     double m = 0.0;
     /*@ ghost int top = 0; */
     /*@ loop invariant range: 0 <= j <= n_keys;
         loop invariant scores: \forall integer t; 0 <= t < j ==>
-          score[t] == score{Pre}(q, (void *)k, type, first, d, scale, t) && score[t] <= m;
+          score[t] == score{Pre}(q, (void *)k, type, first, d, made_by(how), t) && score[t] <= m;
         loop invariant attained: (j == 0 && m == 0.0) || (0 <= top < j && score[top] == m);
         loop assigns j, m, top, score[0 .. CP_MAX_CHUNK_SIZE - 1]; loop variant n_keys - j; */
     for (int j = 0; j < n_keys; j++) {
         /*@ assert inside: row_at(first + j, d) + d <= row_at(first + n_keys, d); */
         size_t at = row_begin(first, j, d);
-        score[j] = score_row(q, k, type, at, d, scale);
-        /*@ assert score: score[j] == score{Pre}(q, (void *)k, type, first, d, scale, j); */
+        score[j] = score_row(q, k, type, at, d, how, j);
+        /*@ assert score: score[j] == score{Pre}(q, (void *)k, type, first, d, made_by(how), j); */
         if (j == 0 || score[j] > m) {
             m = score[j];
             /*@ ghost top = j; */
@@ -140,9 +154,9 @@ void cp_partial_attn(struct cp_state *state, double *o, const double *q, const v
     /*@ loop invariant range: 0 <= j <= n_keys;
         loop invariant m: state->m == m;
         loop invariant weight: scaled(state->n, m) ==
-          weight_sum{Pre}(q, (void *)k, type, first, d, scale, j);
+          weight_sum{Pre}(q, (void *)k, type, first, d, made_by(how), j);
         loop invariant sum: \forall integer i; 0 <= i < d ==> scaled(o[i], m) ==
-          value_sum{Pre}(q, (void *)k, (void *)v, type, first, d, scale, j, i);
+          value_sum{Pre}(q, (void *)k, (void *)v, type, first, d, made_by(how), j, i);
         loop invariant none: j == 0 ==> state->n == 0.0 &&
           \forall integer i; 0 <= i < d ==> is_zero(o[i]);
         loop invariant positive: 0.0 <= state->n;
@@ -155,6 +169,12 @@ void cp_partial_attn(struct cp_state *state, double *o, const double *q, const v
         state->n += weight;
         add_row(o, weight, v, type, at, d);
     }
+}
+
+void cp_partial_attn(struct cp_state *state, double *o, const double *q, const void *k,
+                     const void *v, int type, size_t first, int n_keys, int d, double scale) {
+    struct cp_scoring how = {.scale = scale};
+    cp_partial_attn_of(state, o, q, k, v, type, first, n_keys, d, how);
 }
 
 /*@

@@ -4,11 +4,12 @@
  *
  * For each query row r of sequence s, query head a and key/value head g = a / (h / h_kv):
  *   out[r][a] = sum_j softmax_j(scale * q[r][a] . K[j][g]) V[j][g]
- * over the keys j of s that r may see (SOFTMAX-2, TPP-3). Sequence s has the query rows
+ * over the keys j of s that r may see (SOFTMAX-2, TPP-3), with scores that may be changed and a
+ * sink beside the keys (struct cp_scores). Sequence s has the query rows
  * query_begin[s] .. query_begin[s+1]-1. A row at position p sees the keys of s at positions up to p
  * (causal), or those of its window. The caller gives the positions; or the rows stand at the last
  * positions of s, in order: then the last row sees all n keys, the one before n-1, and so on. A row
- * that sees no key gives zeros and log-sum-exp -infinity. */
+ * that sees no key gives zeros and log-sum-exp -infinity, or its sink. */
 #ifndef CHUNKPROOF_ATTENTION_H
 #define CHUNKPROOF_ATTENTION_H
 
@@ -34,6 +35,20 @@ struct cp_window {
 
 #define CP_MAX_WINDOW (1 << 30)
 
+/* spec/scores.md: how a score s = scale * q . k of query head a is changed before it is weighed, for
+ * a key at position t and a row at position p:
+ *
+ *     s -> cap tanh(s / cap) + slopes[a] (t - p)
+ *
+ * in this order (SCORE-4); and what is weighed besides. All zeros: nothing. The cap is finite and
+ * >= 0. Slopes and sinks are finite, of either sign, and not checked. The caller owns them. */
+struct cp_scores {
+    double cap;           /* SCORE-1: > 0; 0: none */
+    const double *slopes; /* [h] SCORE-2: bias by distance (ALiBi); NULL: none */
+    const double *sinks;  /* [h] SCORE-3: the score of one key more, whose value is zeros; it is
+                           * neither scaled nor changed, and all rows see it; NULL: none */
+};
+
 struct cp_attention {
     const struct cp_plan *plan;
     struct cp_stamp stamp; /* the tree's, now: attention refuses a plan with another one (PLAN-5) */
@@ -49,6 +64,7 @@ struct cp_attention {
      * tokens at n - r + t. */
     const int *position;
     struct cp_window window;       /* all zeros: none */
+    struct cp_scores scores;       /* all zeros: none */
     int q_type, kv_type, out_type; /* CP_FP16, CP_FP32, CP_FP64 or CP_BF16 */
     const void *q;                 /* [query rows][h][d] */
     const void *k; /* [capacity][h_kv][c][d]; only the first n_tokens keys of a chunk are read */

@@ -65,9 +65,10 @@ void cp_state_empty(struct cp_state *state, double *o, int d);
   ensures merge_2_ok: state_ok(*state, o, d);
   ensures merge_2_no_key: n_keys == 0 ==> state_has_no_key(*state);
   ensures merge_2_has_key: n_keys > 0 ==> state_has_key(*state);
-  ensures merge_3_maximum: is_maximum{Pre}(q, (void *)k, type, first, d, scale, n_keys, state->m);
+  ensures merge_3_maximum: is_maximum{Pre}(q, (void *)k, type, first, d,
+    only_scaled(scale), n_keys, state->m);
   ensures merge_3_sums: key_sums{Pre,Post}(*state, o, q, (void *)k, (void *)v, type, first, d,
-    scale, n_keys);
+    only_scaled(scale), n_keys);
 */
 void cp_partial_attn(struct cp_state *state, double *o, const double *q, const void *k,
                      const void *v, int type, size_t first, int n_keys, int d, double scale);

@@ -37,6 +37,9 @@
   predicate no_window(struct cp_attention a) =
     a.window.keys == 0 && a.window.ahead == 0 && a.window.kept == 0;
 
+  // SCORE-1: a cap that is one, or none.
+  predicate cap_ok(struct cp_attention a) = finite(a.scores.cap) && a.scores.cap >= 0.0;
+
   // WINDOW-2: of the t keys from position f on it sees slots 0 .. kept - 1 and begin .. end - 1.
   // Names, lest the provers expand them everywhere.
   axiomatic Window {

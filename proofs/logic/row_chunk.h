@@ -6,6 +6,7 @@
 #define CHUNKPROOF_LOGIC_ROW_CHUNK_H
 
 #include "chunkproof/two_phase.h"
+#include "ref/softmax_internal.h"
 
 /*@
   // The first n numbers of q are those of Q from element `at` on.
@@ -89,33 +90,33 @@
        \forall integer i; 0 <= i < d ==> q[i] == element(query, q_type, at + i);
      requires n: 0 <= n;
      assigns \nothing;
-     ensures weight: weight_sum(q, k, type, first, d, scale, n) ==
-       query_weight(query, q_type, at, k, type, first, d, scale, n);
-     ensures value: \forall integer i; value_sum(q, k, v, type, first, d, scale, n, i) ==
-       query_value(query, q_type, at, k, v, type, first, d, scale, n, i); @/
+     ensures weight: weight_sum(q, k, type, first, d, made_by(how), n) ==
+       query_weight(query, q_type, at, k, type, first, d, made_by(how), n);
+     ensures value: \forall integer i; value_sum(q, k, v, type, first, d, made_by(how), n, i) ==
+       query_value(query, q_type, at, k, v, type, first, d, made_by(how), n, i); @/
   void same_sums(const double *q, void *query, int q_type, size_t at, void *k, void *v, int type,
-                 size_t first, int d, double scale, int n) {
+                 size_t first, int d, struct cp_scoring how, int n) {
     same_dot(q, query, q_type, at, k, type, d);
-    /@ assert score: \forall integer j; score(q, k, type, first, d, scale, j) ==
-         query_score(query, q_type, at, k, type, first, d, scale, j); @/
+    /@ assert score: \forall integer j; score(q, k, type, first, d, made_by(how), j) ==
+         query_score(query, q_type, at, k, type, first, d, made_by(how), j); @/
     /@ loop invariant j: 0 <= j <= n;
-       loop invariant weight: weight_sum(q, k, type, first, d, scale, j) ==
-         query_weight(query, q_type, at, k, type, first, d, scale, j);
-       loop invariant value: \forall integer i; value_sum(q, k, v, type, first, d, scale, j, i) ==
-         query_value(query, q_type, at, k, v, type, first, d, scale, j, i);
+       loop invariant weight: weight_sum(q, k, type, first, d, made_by(how), j) ==
+         query_weight(query, q_type, at, k, type, first, d, made_by(how), j);
+       loop invariant value: \forall integer i; value_sum(q, k, v, type, first, d, made_by(how), j, i) ==
+         query_value(query, q_type, at, k, v, type, first, d, made_by(how), j, i);
        loop assigns j;
        loop variant n - j; @/
     for (int j = 0; j < n; j++) {
       /@ assert next: \forall integer i;
-           value_sum(q, k, v, type, first, d, scale, j + 1, i) ==
-             value_sum(q, k, v, type, first, d, scale, j, i) +
+           value_sum(q, k, v, type, first, d, made_by(how), j + 1, i) ==
+             value_sum(q, k, v, type, first, d, made_by(how), j, i) +
              scaled(element(v, type, row_at(first + j, d) + i),
-               score(q, k, type, first, d, scale, j)); @/
+               score(q, k, type, first, d, made_by(how), j)); @/
       /@ assert next_query: \forall integer i;
-           query_value(query, q_type, at, k, v, type, first, d, scale, j + 1, i) ==
-             query_value(query, q_type, at, k, v, type, first, d, scale, j, i) +
+           query_value(query, q_type, at, k, v, type, first, d, made_by(how), j + 1, i) ==
+             query_value(query, q_type, at, k, v, type, first, d, made_by(how), j, i) +
              scaled(element(v, type, row_at(first + j, d) + i),
-               query_score(query, q_type, at, k, type, first, d, scale, j)); @/
+               query_score(query, q_type, at, k, type, first, d, made_by(how), j)); @/
     }
   }
   /@ requires valid: \valid_read(attention) && 0 <= attention->head_dim;
@@ -124,19 +125,18 @@
      requires n: 0 <= n;
      assigns \nothing;
      ensures weight: weight_sum(q, (void *)attention->k, attention->kv_type, first,
-         attention->head_dim, attention->scale, n) ==
+         attention->head_dim, made_by(how), n) ==
        query_weight((void *)attention->q, attention->q_type, at, (void *)attention->k,
-         attention->kv_type, first, attention->head_dim, attention->scale, n);
+         attention->kv_type, first, attention->head_dim, made_by(how), n);
      ensures value: \forall integer i; value_sum(q, (void *)attention->k, (void *)attention->v,
-         attention->kv_type, first, attention->head_dim, attention->scale, n, i) ==
+         attention->kv_type, first, attention->head_dim, made_by(how), n, i) ==
        query_value((void *)attention->q, attention->q_type, at, (void *)attention->k,
-         (void *)attention->v, attention->kv_type, first, attention->head_dim, attention->scale,
+         (void *)attention->v, attention->kv_type, first, attention->head_dim, made_by(how),
          n, i); @/
   void same_sums_of(const struct cp_attention *attention, const double *q, size_t at, size_t first,
-                    int n) {
+                    struct cp_scoring how, int n) {
     same_sums(q, (void *)attention->q, attention->q_type, at, (void *)attention->k,
-              (void *)attention->v, attention->kv_type, first, attention->head_dim,
-              attention->scale, n);
+              (void *)attention->v, attention->kv_type, first, attention->head_dim, how, n);
   }
 */
 

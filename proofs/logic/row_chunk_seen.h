@@ -11,7 +11,7 @@
   // not meet.
   predicate seen_is(struct cp_seen s, struct cp_attention a, integer p, integer f, integer t) =
     s.kept == window_kept(a, p, f, t) && s.begin == window_begin(a, p, f, t) &&
-    s.end == window_end(a, p, f, t);
+    s.end == window_end(a, p, f, t) && s.distance == distance_of(f, p);
   predicate seen_ordered(struct cp_seen s, integer t) = 0 <= s.kept <= s.begin <= s.end <= t;
 
   // Slot i is in one of the ranges.
@@ -21,10 +21,10 @@
   // e(score) * v_i (TPP-5, TPP-6, WINDOW-2).
   logic real seen_weight(struct cp_attention a, integer c, integer row, integer head,
                          integer chunk, struct cp_seen s) =
-    chunk_weight(a, c, row, head, chunk, s.kept, s.begin, s.end);
+    chunk_weight(a, c, row, head, chunk, s.kept, s.begin, s.end, s.distance);
   logic real seen_value(struct cp_attention a, integer c, integer row, integer head,
                         integer chunk, struct cp_seen s, integer i) =
-    chunk_value(a, c, row, head, chunk, s.kept, s.begin, s.end, i);
+    chunk_value(a, c, row, head, chunk, s.kept, s.begin, s.end, s.distance, i);
 
   predicate chunk_sums{L}(struct cp_state s, double *o, struct cp_attention a, struct cp_plan p,
                           integer row, integer head, integer chunk, struct cp_seen n) =

@@ -45,6 +45,24 @@
       dot_of(q, k, n) == dot_of(q, k, i) + product(q[i], k[i]);
   }
 
+  // How scores are made: a scale, a cap (0: none), a slope, and how far the first key is from the
+  // row. SOFTMAX-1 and SCORE-4: the score of the j-th key from the first one on, whose q . k this
+  // is. Of the hyperbolic tangent nothing is assumed.
+  axiomatic Scoring {
+    type scoring;
+    logic scoring made(real scale, real cap, real slope, real distance);
+    logic real tanh_of(real x);
+    logic real capped(real cap, real s);
+    axiom capped_not: \forall real s; capped(0.0, s) == s;
+    axiom capped_is: \forall real cap, s; cap != 0.0 ==>
+      capped(cap, s) == cap * tanh_of(s / cap);
+    logic real score_of(scoring how, real dot, integer j);
+    axiom score_of_is: \forall real scale, cap, slope, distance, dot, integer j;
+      score_of(made(scale, cap, slope, distance), dot, j) ==
+        capped(cap, product(scale, dot)) + product(slope, distance + j);
+  }
+  logic scoring only_scaled(real scale) = made(scale, 0.0, 0.0, 0.0);
+
   // MERGE-1: what a state stands for, free of its maximum: the sum of e(score) over its keys, and
   // that of e(score) * v_i.
   logic real state_weight(struct cp_state s) = scaled(s.n, s.m);
@@ -80,33 +98,33 @@
       dot(q, k, type, at, n + 1) == sum(dot(q, k, type, at, n), product(q[n], element(k, type, at +
         n)));
 
-    // SOFTMAX-1 for the j-th of the keys first, first + 1, ...
-    logic real score{L}(double *q, void *k, integer type, integer first, integer d, real scale,
+    // The score of the j-th of the keys first, first + 1, ...
+    logic real score{L}(double *q, void *k, integer type, integer first, integer d, scoring how,
                         integer j) reads q[0 .. d - 1];
-    axiom score_is{L}: \forall double *q, void *k, integer type, first, d, real scale, integer j;
-      score(q, k, type, first, d, scale, j) ==
-        product(scale, dot(q, k, type, row_at(first + j, d), d));
+    axiom score_is{L}: \forall double *q, void *k, integer type, first, d, scoring how, integer j;
+      score(q, k, type, first, d, how, j) ==
+        score_of(how, dot(q, k, type, row_at(first + j, d), d), j);
 
     // The sum of e(score) over n keys.
     logic real weight_sum{L}(double *q, void *k, integer type, integer first, integer d,
-                             real scale, integer n) reads q[0 .. d - 1];
-    axiom weight_sum_0{L}: \forall double *q, void *k, integer type, first, d, real scale;
-      weight_sum(q, k, type, first, d, scale, 0) == 0.0;
-    axiom weight_sum_next{L}: \forall double *q, void *k, integer type, first, d, real scale,
+                             scoring how, integer n) reads q[0 .. d - 1];
+    axiom weight_sum_0{L}: \forall double *q, void *k, integer type, first, d, scoring how;
+      weight_sum(q, k, type, first, d, how, 0) == 0.0;
+    axiom weight_sum_next{L}: \forall double *q, void *k, integer type, first, d, scoring how,
       integer n; 0 <= n ==>
-      weight_sum(q, k, type, first, d, scale, n + 1) ==
-        weight_sum(q, k, type, first, d, scale, n) + e(score(q, k, type, first, d, scale, n));
+      weight_sum(q, k, type, first, d, how, n + 1) ==
+        weight_sum(q, k, type, first, d, how, n) + e(score(q, k, type, first, d, how, n));
 
     // The sum of e(score) * v_i over n keys.
     logic real value_sum{L}(double *q, void *k, void *v, integer type, integer first, integer d,
-                            real scale, integer n, integer i) reads q[0 .. d - 1];
-    axiom value_sum_0{L}: \forall double *q, void *k, void *v, integer type, first, d, real scale,
-      integer i; value_sum(q, k, v, type, first, d, scale, 0, i) == 0.0;
+                            scoring how, integer n, integer i) reads q[0 .. d - 1];
+    axiom value_sum_0{L}: \forall double *q, void *k, void *v, integer type, first, d, scoring how,
+      integer i; value_sum(q, k, v, type, first, d, how, 0, i) == 0.0;
     axiom value_sum_next{L}: \forall double *q, void *k, void *v, integer type, first, d,
-      real scale, integer n, i; 0 <= n ==>
-      value_sum(q, k, v, type, first, d, scale, n + 1, i) ==
-        value_sum(q, k, v, type, first, d, scale, n, i) +
-        scaled(element(v, type, row_at(first + n, d) + i), score(q, k, type, first, d, scale, n));
+      scoring how, integer n, i; 0 <= n ==>
+      value_sum(q, k, v, type, first, d, how, n + 1, i) ==
+        value_sum(q, k, v, type, first, d, how, n, i) +
+        scaled(element(v, type, row_at(first + n, d) + i), score(q, k, type, first, d, how, n));
   }
 
   // The elements before those of row n can be counted; rows first .. first + n - 1 of K and V may
@@ -117,17 +135,17 @@
     rows_readable(k, type, first, n, d) && rows_readable(v, type, first, n, d);
 
   // MERGE-3: m is the maximum of n scores: none is above, and one attains it.
-  predicate is_maximum{L}(double *q, void *k, integer type, integer first, integer d, real scale,
+  predicate is_maximum{L}(double *q, void *k, integer type, integer first, integer d, scoring how,
                           integer n, real m) =
-    (\forall integer j; 0 <= j < n ==> score(q, k, type, first, d, scale, j) <= m) &&
-    (n > 0 ==> \exists integer j; 0 <= j < n && score(q, k, type, first, d, scale, j) == m);
+    (\forall integer j; 0 <= j < n ==> score(q, k, type, first, d, how, j) <= m) &&
+    (n > 0 ==> \exists integer j; 0 <= j < n && score(q, k, type, first, d, how, j) == m);
 
   // MERGE-3: (s, o) now has the sums of e(score) and of e(score) v over n keys of q before.
   predicate key_sums{L1,L2}(struct cp_state s, double *o, double *q, void *k, void *v,
-                            integer type, integer first, integer d, real scale, integer n) =
-    state_weight(s) == weight_sum{L1}(q, k, type, first, d, scale, n) &&
+                            integer type, integer first, integer d, scoring how, integer n) =
+    state_weight(s) == weight_sum{L1}(q, k, type, first, d, how, n) &&
     (\forall integer i; 0 <= i < d ==> state_sum(s, \at(o[i], L2)) ==
-      value_sum{L1}(q, k, v, type, first, d, scale, n, i));
+      value_sum{L1}(q, k, v, type, first, d, how, n, i));
 
   // MERGE-4: a state has the sums of before, and those of a part; when both had keys, it has the
   // larger maximum.

@@ -29,65 +29,94 @@
           product(element(q, q_type, at + n), element(k, type, k_at + n)));
 
     logic real query_score(void *q, integer q_type, integer at, void *k, integer type,
-                           integer first, integer d, real scale, integer j);
-    axiom query_score_is: \forall void *q, *k, integer q_type, at, type, first, d, real scale,
-      integer j; query_score(q, q_type, at, k, type, first, d, scale, j) ==
-        product(scale, query_dot(q, q_type, at, k, type, row_at(first + j, d), d));
+                           integer first, integer d, scoring how, integer j);
+    axiom query_score_is: \forall void *q, *k, integer q_type, at, type, first, d, scoring how,
+      integer j; query_score(q, q_type, at, k, type, first, d, how, j) ==
+        score_of(how, query_dot(q, q_type, at, k, type, row_at(first + j, d), d), j);
 
     logic real query_weight(void *q, integer q_type, integer at, void *k, integer type,
-                            integer first, integer d, real scale, integer n);
-    axiom query_weight_0: \forall void *q, *k, integer q_type, at, type, first, d, real scale;
-      query_weight(q, q_type, at, k, type, first, d, scale, 0) == 0.0;
-    axiom query_weight_next: \forall void *q, *k, integer q_type, at, type, first, d, real scale,
+                            integer first, integer d, scoring how, integer n);
+    axiom query_weight_0: \forall void *q, *k, integer q_type, at, type, first, d, scoring how;
+      query_weight(q, q_type, at, k, type, first, d, how, 0) == 0.0;
+    axiom query_weight_next: \forall void *q, *k, integer q_type, at, type, first, d, scoring how,
       integer n; 0 <= n ==>
-      query_weight(q, q_type, at, k, type, first, d, scale, n + 1) ==
-        query_weight(q, q_type, at, k, type, first, d, scale, n) +
-        e(query_score(q, q_type, at, k, type, first, d, scale, n));
+      query_weight(q, q_type, at, k, type, first, d, how, n + 1) ==
+        query_weight(q, q_type, at, k, type, first, d, how, n) +
+        e(query_score(q, q_type, at, k, type, first, d, how, n));
 
     logic real query_value(void *q, integer q_type, integer at, void *k, void *v, integer type,
-                           integer first, integer d, real scale, integer n, integer i);
-    axiom query_value_0: \forall void *q, *k, *v, integer q_type, at, type, first, d, real scale,
-      integer i; query_value(q, q_type, at, k, v, type, first, d, scale, 0, i) == 0.0;
+                           integer first, integer d, scoring how, integer n, integer i);
+    axiom query_value_0: \forall void *q, *k, *v, integer q_type, at, type, first, d, scoring how,
+      integer i; query_value(q, q_type, at, k, v, type, first, d, how, 0, i) == 0.0;
     axiom query_value_next: \forall void *q, *k, *v, integer q_type, at, type, first, d,
-      real scale, integer n, i; 0 <= n ==>
-      query_value(q, q_type, at, k, v, type, first, d, scale, n + 1, i) ==
-        query_value(q, q_type, at, k, v, type, first, d, scale, n, i) +
+      scoring how, integer n, i; 0 <= n ==>
+      query_value(q, q_type, at, k, v, type, first, d, how, n + 1, i) ==
+        query_value(q, q_type, at, k, v, type, first, d, how, n, i) +
         scaled(element(v, type, row_at(first + n, d) + i),
-          query_score(q, q_type, at, k, type, first, d, scale, n));
+          query_score(q, q_type, at, k, type, first, d, how, n));
   }
 
   // Where a query row and head begins in Q, and in out.
   logic integer query_at(struct cp_attention a, integer row, integer head) =
     row_at(row_at(row, a.n_heads) + head, a.head_dim);
 
-  // For the query row that begins at element `at`, the sums over n keys from row `first` of K on.
+  // SCORE-2, SCORE-3: the slope of a query head, or 0; what its sink adds to the sum of e(score);
+  // that both may be read.
+  axiomatic Scores {
+    logic real slope_of(struct cp_attention a, integer head);
+    axiom slope_of_is: \forall struct cp_attention a, integer head; slope_of(a, head) ==
+      (a.scores.slopes == \null ? 0.0 : element((void *)a.scores.slopes, CP_FP64, head));
+    logic real sink_weight(struct cp_attention a, integer head);
+    axiom sink_weight_is: \forall struct cp_attention a, integer head; sink_weight(a, head) ==
+      (a.scores.sinks == \null ? 0.0 : e(element((void *)a.scores.sinks, CP_FP64, head)));
+    predicate scores_readable(struct cp_attention a, integer head);
+    axiom scores_readable_is: \forall struct cp_attention a, integer head;
+      scores_readable(a, head) <==>
+        (a.scores.slopes != \null ==> readable((void *)a.scores.slopes, CP_FP64, head)) &&
+        (a.scores.sinks != \null ==> readable((void *)a.scores.sinks, CP_FP64, head));
+  }
+
+  // For the query row that begins at element `at`, and a head, the sums over n keys from row
+  // `first` of K on. The first of them is so far from the query row (SCORE-2).
   axiomatic RowsSums {
-    logic real rows_weight(struct cp_attention a, integer at, integer first, integer n);
-    axiom rows_weight_is: \forall struct cp_attention a, integer at, first, n;
-      rows_weight(a, at, first, n) == query_weight((void *)a.q, a.q_type, at, (void *)a.k,
-        a.kv_type, first, a.head_dim, a.scale, n);
-    logic real rows_value(struct cp_attention a, integer at, integer first, integer n, integer i);
-    axiom rows_value_is: \forall struct cp_attention a, integer at, first, n, i;
-      rows_value(a, at, first, n, i) == query_value((void *)a.q, a.q_type, at, (void *)a.k,
-        (void *)a.v, a.kv_type, first, a.head_dim, a.scale, n, i);
+    logic real rows_weight(struct cp_attention a, integer at, integer head, integer first,
+                           integer n, real distance);
+    axiom rows_weight_is: \forall struct cp_attention a, integer at, head, first, n, real distance;
+      rows_weight(a, at, head, first, n, distance) == query_weight((void *)a.q, a.q_type, at,
+        (void *)a.k, a.kv_type, first, a.head_dim,
+        made(a.scale, a.scores.cap, slope_of(a, head), distance), n);
+    logic real rows_value(struct cp_attention a, integer at, integer head, integer first,
+                          integer n, real distance, integer i);
+    axiom rows_value_is: \forall struct cp_attention a, integer at, head, first, n, real distance,
+      integer i;
+      rows_value(a, at, head, first, n, distance, i) == query_value((void *)a.q, a.q_type, at,
+        (void *)a.k, (void *)a.v, a.kv_type, first, a.head_dim,
+        made(a.scale, a.scores.cap, slope_of(a, head), distance), n, i);
   }
 
   // For a query row and head, the sum of e(score) over the slots 0 .. kept - 1 and begin .. end - 1
-  // of a chunk, and that of e(score) * v_i (TPP-5, TPP-6, WINDOW-2).
+  // of a chunk, whose slot 0 is so far from the row, and that of e(score) * v_i (TPP-5, TPP-6,
+  // WINDOW-2).
   axiomatic ChunkSums {
     logic real chunk_weight(struct cp_attention a, integer c, integer row, integer head,
-                            integer chunk, integer kept, integer begin, integer end);
+                            integer chunk, integer kept, integer begin, integer end,
+                            real distance);
     axiom chunk_weight_is: \forall struct cp_attention a, integer c, row, head, chunk, kept, begin,
-      end; chunk_weight(a, c, row, head, chunk, kept, begin, end) ==
-        rows_weight(a, query_at(a, row, head), key_row(a, c, chunk, head) + begin, end - begin) +
-        rows_weight(a, query_at(a, row, head), key_row(a, c, chunk, head), kept);
+      end, real distance;
+      chunk_weight(a, c, row, head, chunk, kept, begin, end, distance) ==
+        rows_weight(a, query_at(a, row, head), head, key_row(a, c, chunk, head) + begin,
+          end - begin, distance + begin) +
+        rows_weight(a, query_at(a, row, head), head, key_row(a, c, chunk, head), kept, distance);
     logic real chunk_value(struct cp_attention a, integer c, integer row, integer head,
-                           integer chunk, integer kept, integer begin, integer end, integer i);
+                           integer chunk, integer kept, integer begin, integer end,
+                           real distance, integer i);
     axiom chunk_value_is: \forall struct cp_attention a, integer c, row, head, chunk, kept, begin,
-      end, i; chunk_value(a, c, row, head, chunk, kept, begin, end, i) ==
-        rows_value(a, query_at(a, row, head), key_row(a, c, chunk, head) + begin, end - begin,
-          i) +
-        rows_value(a, query_at(a, row, head), key_row(a, c, chunk, head), kept, i);
+      end, real distance, integer i;
+      chunk_value(a, c, row, head, chunk, kept, begin, end, distance, i) ==
+        rows_value(a, query_at(a, row, head), head, key_row(a, c, chunk, head) + begin,
+          end - begin, distance + begin, i) +
+        rows_value(a, query_at(a, row, head), head, key_row(a, c, chunk, head), kept, distance,
+          i);
   }
 
   // TPP-6: the first n keys of a chunk may be read, in K and in V; those of the plan: of a shared
@@ -96,7 +125,8 @@
     predicate query_readable(struct cp_attention a, integer row, integer head);
     axiom query_readable_is: \forall struct cp_attention a, integer row, head;
       query_readable(a, row, head) <==>
-        row_readable((void *)a.q, a.q_type, query_at(a, row, head), a.head_dim);
+        row_readable((void *)a.q, a.q_type, query_at(a, row, head), a.head_dim) &&
+        scores_readable(a, head);
     predicate chunk_readable(struct cp_attention a, integer c, integer chunk, integer head,
       integer n);
     axiom chunk_readable_is: \forall struct cp_attention a, integer c, chunk, head, n;
@@ -120,6 +150,9 @@
         query_readable(a, row, head));
   }
 
+  // SCORE-2: how far a position is from that of a row.
+  logic real distance_of(integer position, integer pos) = (real)position - (real)pos;
+
   // The same over the keys that the query row, at position `pos`, sees of the chunk of descriptor
   // i, ...
   logic real shared_chunk_weight(struct cp_attention a, struct cp_plan p, integer i, integer pos,
@@ -127,13 +160,15 @@
     chunk_weight(a, p.chunk_size, row, head, p.shared[i].chunk,
       window_kept(a, pos, p.shared[i].position, p.shared[i].n_tokens),
       window_begin(a, pos, p.shared[i].position, p.shared[i].n_tokens),
-      window_end(a, pos, p.shared[i].position, p.shared[i].n_tokens));
+      window_end(a, pos, p.shared[i].position, p.shared[i].n_tokens),
+      distance_of(p.shared[i].position, pos));
   logic real shared_chunk_value(struct cp_attention a, struct cp_plan p, integer i, integer pos,
                                 integer row, integer head, integer j) =
     chunk_value(a, p.chunk_size, row, head, p.shared[i].chunk,
       window_kept(a, pos, p.shared[i].position, p.shared[i].n_tokens),
       window_begin(a, pos, p.shared[i].position, p.shared[i].n_tokens),
-      window_end(a, pos, p.shared[i].position, p.shared[i].n_tokens), j);
+      window_end(a, pos, p.shared[i].position, p.shared[i].n_tokens),
+      distance_of(p.shared[i].position, pos), j);
 
   // ... and of the k-th run of sequence s (RUNS-4).
   logic real own_chunk_weight(struct cp_attention a, struct cp_plan p, integer s, integer k,
@@ -141,13 +176,15 @@
     chunk_weight(a, p.chunk_size, row, head, plan_chunk(p, s, k),
       window_kept(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
       window_begin(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
-      window_end(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)));
+      window_end(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
+      distance_of(plan_position(p, s, k), pos));
   logic real own_chunk_value(struct cp_attention a, struct cp_plan p, integer s, integer k,
                              integer pos, integer row, integer head, integer j) =
     chunk_value(a, p.chunk_size, row, head, plan_chunk(p, s, k),
       window_kept(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
       window_begin(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
-      window_end(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)), j);
+      window_end(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
+      distance_of(plan_position(p, s, k), pos), j);
 
   // TPP-1, TPP-4: the sums over those of the first n descriptors that serve s, in the order of the
   // plan.
@@ -201,13 +238,13 @@
         own_value(a, p, s, pos, row, head, k, j) + own_chunk_value(a, p, s, k, pos, row, head, j);
   }
 
-  // TPP-2: the sum of e(score) over all that a query row of sequence s sees, and that of
-  // e(score) * v_j. That this is attention over the path of s, each key of it once, is a theorem of
+  // TPP-2, SCORE-3: the sum of e(score) over all that a query row of sequence s sees, with the sink
+  // once, and that of e(score) * v_j. That this is attention over the path of s, each key of it once, is a theorem of
   // proofs/coq (TPP-3).
   logic real row_weight(struct cp_attention a, struct cp_plan p, integer s, integer pos,
                         integer row, integer head) =
     shared_weight(a, p, s, pos, row, head, p.n_shared) +
-    own_weight(a, p, s, pos, row, head, p.sequence[s].n_chunks);
+    own_weight(a, p, s, pos, row, head, p.sequence[s].n_chunks) + sink_weight(a, head);
   logic real row_value(struct cp_attention a, struct cp_plan p, integer s, integer pos,
                        integer row, integer head, integer j) =
     shared_value(a, p, s, pos, row, head, p.n_shared, j) +

@@ -13,6 +13,12 @@
 double exp(double x);
 
 /*@
+  assigns \nothing;
+  ensures hyperbolic_tangent: \result == tanh_of(x);
+*/
+double tanh(double x);
+
+/*@
   requires positive: x > 0.0;
   assigns \nothing;
   ensures logarithm: e(\result) == x;
