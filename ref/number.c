@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "chunkproof/number.h"
+#include "number_internal.h"
 
 #include <string.h>
 
@@ -124,6 +124,10 @@ size_t cp_number_size(int type) {
     default:
         return 0;
     }
+}
+
+double cp_double_load(const double *array, size_t index) {
+    return array[index];
 }
 
 double cp_number_load(const void *array, int type, size_t index) {

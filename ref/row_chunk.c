@@ -5,6 +5,7 @@
 
 #include "chunkproof/number.h"
 #include "chunkproof/softmax.h"
+#include "number_internal.h"
 #include "softmax_internal.h"
 #include "workspace_internal.h"
 
@@ -94,7 +95,7 @@ static struct cp_scoring scoring_of(const struct cp_attention *attention, int he
                                     double distance) {
     struct cp_scoring how = {attention->scale, attention->scores.cap, 0.0, distance};
     if (attention->scores.slopes != NULL) {
-        how.slope = cp_number_load(attention->scores.slopes, CP_FP64, (size_t)head);
+        how.slope = cp_double_load(attention->scores.slopes, (size_t)head);
     }
     return how;
 }

@@ -14,8 +14,8 @@
  * and (3 + 1) * h + 1 = 9. The path of sequence 1 is 0, 1, 3, of which it has chunk 3 alone. */
 #include "row_state_internal.h"
 
-#include "chunkproof/number.h"
 #include "chunkproof/softmax.h"
+#include "number_internal.h"
 #include "row_chunk_internal.h"
 
 #ifdef __FRAMAC__
@@ -241,7 +241,7 @@ void cp_row_merge_sink(const struct cp_attention *attention, const struct worksp
     }
     //@ assert places: parts_inside(*w, attention->head_dim);
     cp_state_empty(&sink, w->part_o, attention->head_dim);
-    sink.m = cp_number_load(attention->scores.sinks, CP_FP64, (size_t)head);
+    sink.m = cp_double_load(attention->scores.sinks, (size_t)head);
     sink.n = 1.0;
     //@ assert sink: state_weight(sink) == sink_weight(*attention, head);
     //@ assert before: numbers_same{Pre,Here}(w->row_o, attention->head_dim);

@@ -22,6 +22,10 @@
 
     // That it may be read: the caller has put a number there.
     predicate readable(void *array, integer type, integer index);
+
+    // The same of an array of doubles.
+    logic real double_at(double *array, integer index);
+    predicate double_readable(double *array, integer index);
   }
 
   // Where the row begins that has this number.

@@ -65,15 +65,15 @@
   axiomatic Scores {
     logic real slope_of(struct cp_attention a, integer head);
     axiom slope_of_is: \forall struct cp_attention a, integer head; slope_of(a, head) ==
-      (a.scores.slopes == \null ? 0.0 : element((void *)a.scores.slopes, CP_FP64, head));
+      (a.scores.slopes == \null ? 0.0 : double_at(a.scores.slopes, head));
     logic real sink_weight(struct cp_attention a, integer head);
     axiom sink_weight_is: \forall struct cp_attention a, integer head; sink_weight(a, head) ==
-      (a.scores.sinks == \null ? 0.0 : e(element((void *)a.scores.sinks, CP_FP64, head)));
+      (a.scores.sinks == \null ? 0.0 : e(double_at(a.scores.sinks, head)));
     predicate scores_readable(struct cp_attention a, integer head);
     axiom scores_readable_is: \forall struct cp_attention a, integer head;
       scores_readable(a, head) <==>
-        (a.scores.slopes != \null ==> readable((void *)a.scores.slopes, CP_FP64, head)) &&
-        (a.scores.sinks != \null ==> readable((void *)a.scores.sinks, CP_FP64, head));
+        (a.scores.slopes != \null ==> double_readable(a.scores.slopes, head)) &&
+        (a.scores.sinks != \null ==> double_readable(a.scores.sinks, head));
   }
 
   // For the query row that begins at element `at`, and a head, the sums over n keys from row

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arrays of doubles that the caller gives, and that nothing writes to meanwhile. */
+#ifndef CHUNKPROOF_REF_NUMBER_INTERNAL_H
+#define CHUNKPROOF_REF_NUMBER_INTERNAL_H
+
+#include "chunkproof/number.h"
+
+/* Element `index`, as cp_number_load() has those of arrays of any type. */
+/*@
+  requires readable: double_readable(array, index);
+  assigns \nothing;
+  ensures number: \result == double_at(array, index);
+*/
+double cp_double_load(const double *array, size_t index);
+
+#endif
