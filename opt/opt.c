@@ -123,12 +123,16 @@ static int shape_is_valid(const struct cp_attention *a) {
            array_fits(rows, h, 1, 1, sizeof(double));
 }
 
+/* SCORE-1 to SCORE-3 */
 static int has_scores(const struct cp_attention *a) {
     return a->scores.cap != 0.0 || a->scores.slopes != NULL || a->scores.sinks != NULL;
 }
 
 static int is_supported(const struct cp_attention *a) {
-    return !has_scores(a) && a->window.keys == 0 && a->window.ahead == 0 && a->window.kept == 0 &&
+    if (has_scores(a)) {
+        return 0;
+    }
+    return a->window.keys == 0 && a->window.ahead == 0 && a->window.kept == 0 &&
            a->q_type != CP_FP64 && a->kv_type != CP_FP64 && fabs(a->scale) <= (double)FLT_MAX;
 }
 
@@ -151,7 +155,7 @@ static int cap_is_valid(const struct cp_attention *a) {
 static int arguments_are_valid(const struct cp_attention *a) {
     return a->q != NULL && a->k != NULL && a->v != NULL && a->out != NULL && a->workspace != NULL &&
            (uintptr_t)a->workspace % _Alignof(double) == 0 && isfinite(a->scale) &&
-           variant_is_known(a) && window_is_valid(a) && cap_is_valid(a);
+           cap_is_valid(a) && variant_is_known(a) && window_is_valid(a);
 }
 
 size_t cp_opt_workspace(const struct cp_opt *opt, const struct cp_attention *attention) {
