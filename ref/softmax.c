@@ -49,7 +49,7 @@ static size_t row_begin(size_t first, int j, int d) {
  * the first key 3 before the row, the score 4 of key 1 becomes 2 tanh 2 + 1/2 (-3 + 1) = 0.928. */
 /*@
   assigns \nothing;
-  ensures score: \result == capped(how.cap, score) + product(how.slope, how.distance + j);
+  ensures score_4: \result == capped(how.cap, score) + product(how.slope, how.distance + j);
 */
 static double changed(double score, struct cp_scoring how, int j) {
     double capped = how.cap == 0.0 ? score : how.cap * tanh(score / how.cap);

@@ -46,8 +46,8 @@
   }
 
   // How scores are made: a scale, a cap (0: none), a slope, and how far the first key is from the
-  // row. SOFTMAX-1 and SCORE-4: the score of the j-th key from the first one on, whose q . k this
-  // is. Of the hyperbolic tangent nothing is assumed.
+  // row. From q . k, the score of the j-th key from the first one on (SOFTMAX-1, SCORE-1, SCORE-2,
+  // SCORE-4). Of the hyperbolic tangent nothing is assumed.
   axiomatic Scoring {
     type scoring;
     logic scoring made(real scale, real cap, real slope, real distance);
@@ -98,7 +98,7 @@
       dot(q, k, type, at, n + 1) == sum(dot(q, k, type, at, n), product(q[n], element(k, type, at +
         n)));
 
-    // The score of the j-th of the keys first, first + 1, ...
+    // SOFTMAX-1, changed (SCORE-4), for the j-th of the keys first, first + 1, ...
     logic real score{L}(double *q, void *k, integer type, integer first, integer d, scoring how,
                         integer j) reads q[0 .. d - 1];
     axiom score_is{L}: \forall double *q, void *k, integer type, first, d, scoring how, integer j;
