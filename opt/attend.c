@@ -23,7 +23,9 @@ static struct opt_scratch scratch_of(const struct opt_call *call, int thread) {
     s.n = s.m + CP_OPT_ROWS;
     s.factor = s.n + CP_OPT_ROWS;
     s.seen = s.factor + CP_OPT_ROWS;
-    s.queries = s.seen + CP_OPT_ROWS;
+    s.begin = s.seen + CP_OPT_ROWS;
+    s.kept = s.begin + CP_OPT_ROWS;
+    s.queries = s.kept + CP_OPT_ROWS;
     s.room = s.queries + CP_OPT_ROWS * call->sizes.queries;
     return s;
 }

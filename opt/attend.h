@@ -31,7 +31,7 @@ struct opt_scratch {
     float *tile;      /* [OPT_AT_ONCE][stride] of K, then [keys][CP_OPT_PANEL] of V */
     float *o;         /* [rows][stride] */
     float *score;     /* [rows][CP_OPT_KEYS] or [keys][padded rows] */
-    float *m, *n, *factor, *seen;
+    float *m, *n, *factor, *seen, *begin, *kept;
     float *queries, *room; /* the multiplier's */
 };
 

@@ -52,7 +52,10 @@ struct opt_states {
     float *m;          /* maximum */
     float *n;          /* sum of weights */
     float *factor;     /* what n and o must be multiplied by, because the maximum has grown */
-    const float *seen; /* how many keys of the tile the row sees; always the first ones */
+    const float *seen; /* the row sees these first keys of the tile */
+    /* WINDOW-2: but not those from the kept-th on that are before the begin-th. NULL, both of them:
+     * no row has such keys. */
+    const float *begin, *kept;
 };
 
 /* Keys of a tile, or their values: where each of them begins. */

@@ -129,11 +129,8 @@ static int has_scores(const struct cp_attention *a) {
 }
 
 static int is_supported(const struct cp_attention *a) {
-    if (has_scores(a)) {
-        return 0;
-    }
-    return a->window.keys == 0 && a->window.ahead == 0 && a->window.kept == 0 &&
-           a->q_type != CP_FP64 && a->kv_type != CP_FP64 && fabs(a->scale) <= (double)FLT_MAX;
+    return !has_scores(a) && a->q_type != CP_FP64 && a->kv_type != CP_FP64 &&
+           fabs(a->scale) <= (double)FLT_MAX;
 }
 
 static int variant_is_known(const struct cp_attention *a) {

@@ -125,28 +125,33 @@ static void exponentials(float *to, const float *from, int n) {
     }
 }
 
-static void weigh_row(float *score, int seen, float scale, float *m, float *n, float *factor) {
-    float largest = *m, sum = 0.0F;
-    for (int j = 0; j < seen; j++) {
-        score[j] *= scale;
+/* WINDOW-2: does row i see key j of the tile, one of its first states->seen[i]? */
+static int sees(const struct opt_states *states, int i, int j) {
+    return states->begin == NULL || (float)j >= states->begin[i] || (float)j < states->kept[i];
+}
+
+static void weigh_row(float *score, int i, float scale, const struct opt_states *states) {
+    float largest = states->m[i], sum = 0.0F;
+    int end = (int)states->seen[i];
+    for (int j = 0; j < end; j++) {
+        score[j] = sees(states, i, j) ? score[j] * scale : -INFINITY;
         largest = score[j] > largest ? score[j] : largest;
     }
-    for (int j = 0; j < seen; j++) {
+    for (int j = 0; j < end; j++) {
         score[j] = exponential(score[j] - largest);
         sum += score[j];
     }
-    for (int j = seen; j < CP_OPT_KEYS; j++) {
+    for (int j = end; j < CP_OPT_KEYS; j++) {
         score[j] = 0.0F;
     }
-    *factor = exponential(*m - largest);
-    *n = *n * *factor + sum;
-    *m = largest;
+    states->factor[i] = exponential(states->m[i] - largest);
+    states->n[i] = states->n[i] * states->factor[i] + sum;
+    states->m[i] = largest;
 }
 
 static void weigh_rows(float *score, int rows, float scale, const struct opt_states *states) {
     for (int i = 0; i < rows; i++) {
-        weigh_row(score + (size_t)i * CP_OPT_KEYS, (int)states->seen[i], scale, &states->m[i],
-                  &states->n[i], &states->factor[i]);
+        weigh_row(score + (size_t)i * CP_OPT_KEYS, i, scale, states);
     }
 }
 

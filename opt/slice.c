@@ -8,11 +8,14 @@
  *     tiles    |         tile 0        |           tile 1          |tile 2 |
  *     runs     |     48 of A   |16 of B|    32 of B  |    32 of C  |16 of C|
  *
+ * With a window a tile begins at a key that some row sees, and ends with one. What no row of the
+ * slice sees lies between tiles, and is not read.
+ *
  * For each row, a tile turns scores into weights and adds to (m, n, o), which lie in the scratch.
  *
  *     1  for each K/V head: its queries in binary32, and empty states
  *     2  for each tile:
- *     2a     how many of its keys each row sees (PREFILL-2)
+ *     2a     which of its keys each row sees (PREFILL-2, WINDOW-2)
  *     2b     few rows: all heads at once, so that K and V are read in the order of memory
  *     2c     many rows: head by head
  *     3  for each head: keep the partial result (m, n, o) of each row */
@@ -64,23 +67,6 @@ static const struct opt_task *task_of(const struct opt_call *call, size_t slice)
     return &call->work.task[low];
 }
 
-/* PREFILL-1: where a query row of sequence s stands. */
-static int position_of(const struct cp_attention *a, int s, int row) {
-    if (a->position != NULL) {
-        return a->position[row];
-    }
-    return a->plan->sequence[s].n_tokens - 1 - (opt_first_row(a, s + 1) - 1 - row);
-}
-
-/* RUNS-4: how many of a task's keys a row at position p sees. */
-static int keys_from(const struct opt_task *task, int p) {
-    if (p < task->position) {
-        return 0;
-    }
-    int before = p - task->position;
-    return before < task->n_keys ? before + 1 : task->n_keys;
-}
-
 /* The last place of a task whose sequence begins at this of its query rows or before; *left are the
  * rows from there on. */
 static int find_place(const struct opt_call *call, const struct opt_task *task, long long row,
@@ -102,8 +88,13 @@ static int find_place(const struct opt_call *call, const struct opt_task *task, 
     return low;
 }
 
-/* RUNS-5: the query row of each row, in the order of the task's sequences; how many keys it sees,
- * and the last key that any of them sees. */
+/* Behind the last of these keys. */
+static int end_of(struct opt_seen seen) {
+    return seen.begin < seen.end ? seen.end : seen.kept;
+}
+
+/* RUNS-5: the query row of each row, in the order of the task's sequences; which keys it sees, and
+ * the last key that any of them sees. */
 static void find_rows(struct opt_slice *slice) {
     const struct cp_attention *a = slice->call->attention;
     const struct opt_task *task = slice->task;
@@ -117,8 +108,8 @@ static void find_rows(struct opt_slice *slice) {
             in_sequence = 0;
         }
         slice->row[i] = opt_first_row(a, s) + in_sequence;
-        slice->seen[i] = keys_from(task, position_of(a, s, slice->row[i]));
-        slice->end = slice->seen[i] > slice->end ? slice->seen[i] : slice->end;
+        slice->seen[i] = cp_opt_seen_of(a, task, s, slice->row[i]);
+        slice->end = end_of(slice->seen[i]) > slice->end ? end_of(slice->seen[i]) : slice->end;
     }
 }
 
@@ -146,18 +137,21 @@ static int take_queries(const struct opt_head *h) {
     const struct opt_slice *slice = h->slice;
     const struct cp_attention *a = slice->call->attention;
     const struct opt_multiplier *multiplier = &slice->kernels->multiplier;
-    return slice->many && multiplier->scores != NULL &&
+    return slice->many && slice->end > 0 && multiplier->scores != NULL &&
            multiplier->take_queries(h->at.queries, h->at.q_columns, a->q_type, slice->padded_rows,
                                     a->head_dim);
 }
 
 static void begin_head(const struct opt_head *h) {
     const struct opt_slice *slice = h->slice;
-    gather_queries(h);
     for (int i = 0; i < slice->task->width; i++) {
         h->at.m[i] = CP_OPT_NO_SCORE;
         h->at.n[i] = 0.0F;
     }
+    if (slice->end == 0) { /* no row sees a key, and nothing reads o */
+        return;
+    }
+    gather_queries(h);
     memset(h->at.o, 0, (size_t)slice->rows * slice->call->sizes.stride * sizeof(float));
 }
 
@@ -200,17 +194,61 @@ struct opt_run cp_opt_run(const struct opt_slice *slice, int g, int key, int til
     return (struct opt_run){(const char *)a->k + byte, (const char *)a->v + byte, key - tile, n};
 }
 
-/* How many keys of the tile each row sees; a row of padding sees all. Returns 1 when all rows
- * do. */
-static int see(const struct opt_slice *slice, int tile, int keys) {
-    int all = 1;
-    for (int i = 0; i < slice->padded_rows; i++) {
-        int seen = i < slice->rows ? slice->seen[i] - tile : keys;
-        seen = seen < 0 ? 0 : seen < keys ? seen : keys;
-        slice->at->seen[i] = (float)seen;
-        all = all && seen == keys;
+/* The first key from `key` on that any row sees; with none, the end. With a window rows see others
+ * than the first keys, and tiles begin where some row sees something. */
+static int next_key(const struct opt_slice *slice, int key) {
+    int next = slice->end;
+    if (slice->call->attention->window.keys == 0) {
+        return key;
     }
-    return all;
+    for (int i = 0; i < slice->rows && next > key; i++) {
+        const struct opt_seen *seen = &slice->seen[i];
+        int first = key < seen->kept || key > seen->begin ? key : seen->begin;
+        next = first < end_of(*seen) && first < next ? first : next;
+    }
+    return next;
+}
+
+/* How many keys the tile at `key` has: up to the last one that any row sees of as many as a tile
+ * can have. */
+static int keys_of_tile(const struct opt_slice *slice, int key) {
+    int most = slice->end - key < CP_OPT_KEYS ? slice->end : key + CP_OPT_KEYS, last = key;
+    if (slice->call->attention->window.keys == 0) {
+        return most - key;
+    }
+    for (int i = 0; i < slice->rows && last < most; i++) {
+        const struct opt_seen *seen = &slice->seen[i];
+        int end = seen->begin < most ? end_of(*seen) : seen->kept;
+        end = end < most ? end : most;
+        last = end > last ? end : last;
+    }
+    return last - key;
+}
+
+/* n of a tile's keys, counted from its first one on. */
+static int in_tile(int n, const struct opt_tile *tile) {
+    n -= tile->first;
+    return n < 0 ? 0 : n < tile->n ? n : tile->n;
+}
+
+/* 2a: which keys of the tile each row sees; a row of padding sees all. */
+static void see(const struct opt_slice *slice, struct opt_tile *tile) {
+    const struct opt_scratch *at = slice->at;
+    tile->all = 1;
+    tile->split = 0;
+    for (int i = 0; i < slice->padded_rows; i++) {
+        struct opt_seen seen = {0, 0, tile->n};
+        if (i < slice->rows) {
+            seen.kept = in_tile(slice->seen[i].kept, tile);
+            seen.begin = in_tile(slice->seen[i].begin, tile);
+            seen.end = in_tile(slice->seen[i].end, tile);
+        }
+        at->kept[i] = (float)seen.kept;
+        at->begin[i] = (float)seen.begin;
+        at->seen[i] = (float)seen.end;
+        tile->all = tile->all && seen.end == tile->n && seen.begin == seen.kept;
+        tile->split = tile->split || seen.kept < seen.begin;
+    }
 }
 
 void cp_opt_rescale(const struct opt_head *h) {
@@ -223,11 +261,25 @@ void cp_opt_rescale(const struct opt_head *h) {
     }
 }
 
-int cp_opt_rows_alike(const struct opt_head *h, int i, int all, int keys, int *seen) {
-    int n = all ? h->slice->rows - i : 1;
-    *seen = all ? keys : (int)h->at.seen[i];
-    while (i + n < h->slice->rows && (int)h->at.seen[i + n] == *seen) {
-        n++;
+/* Which keys of the tile row i sees. */
+static struct opt_seen seen_in_tile(const struct opt_head *h, int i, const struct opt_tile *tile) {
+    struct opt_seen seen = {0, 0, (int)h->at.seen[i]};
+    if (tile->split) {
+        seen.kept = (int)h->at.kept[i];
+        seen.begin = (int)h->at.begin[i];
+    }
+    return seen;
+}
+
+int cp_opt_rows_alike(const struct opt_head *h, int i, const struct opt_tile *tile,
+                      struct opt_seen *seen) {
+    int n = tile->all ? h->slice->rows - i : 1;
+    *seen = seen_in_tile(h, i, tile);
+    for (; i + n < h->slice->rows; n++) {
+        struct opt_seen other = seen_in_tile(h, i + n, tile);
+        if (other.kept != seen->kept || other.begin != seen->begin || other.end != seen->end) {
+            break;
+        }
     }
     return n;
 }
@@ -240,7 +292,10 @@ static void keep(const struct opt_head *h) {
         size_t part = place(h, i, row);
         call->work.state[2 * part] = h->at.m[i];
         call->work.state[2 * part + 1] = h->at.n[i];
-        memcpy(call->work.o + part * stride, h->at.o + (size_t)i * stride, stride * sizeof(float));
+        if (h->at.n[i] != 0.0F) { /* else nothing reads it */
+            memcpy(call->work.o + part * stride, h->at.o + (size_t)i * stride,
+                   stride * sizeof(float));
+        }
     }
 }
 
@@ -252,17 +307,18 @@ void cp_opt_slice(const struct opt_call *call, size_t number, const struct opt_s
         begin_head(&h);
         slice.multiplied[x] = take_queries(&h);
     }
-    for (int tile = 0; tile < slice.end; tile += CP_OPT_KEYS) {
-        int keys = slice.end - tile < CP_OPT_KEYS ? slice.end - tile : CP_OPT_KEYS;
-        int all = see(&slice, tile, keys); /* 2a */
-        if (!slice.many) {                 /* 2b */
-            cp_opt_tile_of_few(&slice, tile, keys, all);
+    for (int key = next_key(&slice, 0), next; key < slice.end; key = next) {
+        struct opt_tile tile = {.first = key, .n = keys_of_tile(&slice, key)};
+        next = next_key(&slice, key + tile.n);
+        see(&slice, &tile); /* 2a */
+        if (!slice.many) {  /* 2b */
+            cp_opt_tile_of_few(&slice, &tile);
         }
         for (int x = 0; x < slice.n_heads && slice.many; x++) { /* 2c */
             struct opt_head h = cp_opt_head(&slice, x);
             h.next_g = slice.first_head + (x + 1) % slice.n_heads;
-            h.next_tile = x + 1 < slice.n_heads ? tile : tile + CP_OPT_KEYS;
-            cp_opt_tile_of_many(&h, tile, keys, all);
+            h.next_tile = x + 1 < slice.n_heads ? key : next;
+            cp_opt_tile_of_many(&h, &tile);
         }
     }
     for (int x = 0; x < slice.n_heads; x++) { /* 3 */

@@ -11,14 +11,21 @@ struct opt_slice {
     const struct cp_opt_kernels *kernels;
     const struct opt_scratch *at;
     const struct opt_task *task;
-    int first_head, n_heads;     /* of K/V */
-    int rows, padded_rows;       /* of each head */
-    long long first;             /* the slice's first row, counted in the task */
-    int end;                     /* keys of the task that any row sees */
-    int many;                    /* 1: scores are stored key by key */
-    int multiplied[CP_OPT_ROWS]; /* for each K/V head: 1 if the multiplier has its queries */
-    int row[CP_OPT_ROWS];        /* the query row of each row */
-    int seen[CP_OPT_ROWS];       /* keys of the task that each row sees */
+    int first_head, n_heads;           /* of K/V */
+    int rows, padded_rows;             /* of each head */
+    long long first;                   /* the slice's first row, counted in the task */
+    int end;                           /* behind the last key of the task that any row sees */
+    int many;                          /* 1: scores are stored key by key */
+    int multiplied[CP_OPT_ROWS];       /* for each K/V head: 1 if the multiplier has its queries */
+    int row[CP_OPT_ROWS];              /* the query row of each row */
+    struct opt_seen seen[CP_OPT_ROWS]; /* keys of the task that each row sees */
+};
+
+/* Keys first .. first + n - 1 of the task. */
+struct opt_tile {
+    int first, n;
+    int all;   /* every row sees every key */
+    int split; /* some row sees keys behind one that it does not see (WINDOW-2) */
 };
 
 /* One K/V head of a slice, with its part of the scratch. */
@@ -42,20 +49,26 @@ struct opt_head cp_opt_head(const struct opt_slice *slice, int x);
  * g. */
 struct opt_run cp_opt_run(const struct opt_slice *slice, int g, int key, int tile, int end);
 
-/* How many rows, from row i on, see the same keys of the tile; *seen is the number of these keys. A
- * key that a row does not see is multiplied by no weight, not even 0. */
-int cp_opt_rows_alike(const struct opt_head *h, int i, int all, int keys, int *seen);
+/* How many rows, from row i on, see the same keys of the tile, and which these are. A key that a
+ * row does not see is multiplied by no weight, not even 0. */
+int cp_opt_rows_alike(const struct opt_head *h, int i, const struct opt_tile *tile,
+                      struct opt_seen *seen);
 
-static inline struct opt_states opt_states_of(const struct opt_head *h) {
-    return (struct opt_states){h->at.m, h->at.n, h->at.factor, h->at.seen};
+static inline struct opt_states opt_states_of(const struct opt_head *h,
+                                              const struct opt_tile *tile) {
+    return (struct opt_states){.m = h->at.m,
+                               .n = h->at.n,
+                               .factor = h->at.factor,
+                               .seen = h->at.seen,
+                               .begin = tile->split ? h->at.begin : NULL,
+                               .kept = tile->split ? h->at.kept : NULL};
 }
 
 /* Rescales o where the maximum has grown. */
 void cp_opt_rescale(const struct opt_head *h);
 
-/* One tile: keys tile .. tile + keys - 1. `all`: every row sees every key. With few rows, all heads
- * at once; with many, one head. */
-void cp_opt_tile_of_few(const struct opt_slice *slice, int tile, int keys, int all);
-void cp_opt_tile_of_many(const struct opt_head *h, int tile, int keys, int all);
+/* One tile. With few rows, all heads at once; with many, one head. */
+void cp_opt_tile_of_few(const struct opt_slice *slice, const struct opt_tile *tile);
+void cp_opt_tile_of_many(const struct opt_head *h, const struct opt_tile *tile);
 
 #endif

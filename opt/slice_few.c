@@ -2,27 +2,39 @@
 /* Few rows: K and V are read as they are, from one end to the other. */
 #include "opt/slice.h"
 
-/* Adds the values of a run to o. */
-static void add_run(const struct opt_head *h, struct opt_run run, int all, int keys) {
+/* Adds the values of keys begin .. end - 1 of the tile, if they are in the run, to rows
+ * i .. i + n - 1 of o. */
+static void add_range(const struct opt_head *h, struct opt_run run, int i, int n, int begin,
+                      int end) {
     const struct opt_slice *slice = h->slice;
     const struct cp_attention *a = slice->call->attention;
     size_t stride = slice->call->sizes.stride;
-    for (int i = 0, n, seen; i < slice->rows; i += n) {
-        n = cp_opt_rows_alike(h, i, all, keys, &seen);
-        seen = seen - run.first < run.n ? seen - run.first : run.n;
-        if (seen > 0) {
-            slice->kernels->values(h->at.o + (size_t)i * stride, stride,
-                                   h->at.score + (size_t)i * CP_OPT_KEYS + run.first, n, run.v,
-                                   a->kv_type, seen, a->head_dim);
-        }
+    size_t bytes = (size_t)a->head_dim * cp_number_size(a->kv_type);
+    begin = begin > run.first ? begin : run.first;
+    end = end < run.first + run.n ? end : run.first + run.n;
+    if (begin < end) {
+        slice->kernels->values(h->at.o + (size_t)i * stride, stride,
+                               h->at.score + (size_t)i * CP_OPT_KEYS + begin, n,
+                               (const char *)run.v + (size_t)(begin - run.first) * bytes,
+                               a->kv_type, end - begin, a->head_dim);
+    }
+}
+
+/* Adds the values of a run to o. */
+static void add_run(const struct opt_head *h, struct opt_run run, const struct opt_tile *tile) {
+    struct opt_seen seen;
+    for (int i = 0, n; i < h->slice->rows; i += n) {
+        n = cp_opt_rows_alike(h, i, tile, &seen);
+        add_range(h, run, i, n, 0, seen.kept);
+        add_range(h, run, i, n, seen.begin, seen.end);
     }
 }
 
 /* Scores of a head of few rows: K is read as it is, from one end to the other. */
-static void score_few(const struct opt_head *h, int tile, int keys) {
+static void score_few(const struct opt_head *h, const struct opt_tile *tile) {
     const struct opt_slice *slice = h->slice;
-    for (int key = tile; key < tile + keys;) {
-        struct opt_run run = cp_opt_run(slice, h->g, key, tile, tile + keys);
+    for (int key = tile->first, end = key + tile->n; key < end;) {
+        struct opt_run run = cp_opt_run(slice, h->g, key, tile->first, end);
         slice->kernels->dots(h->at.score + run.first, h->at.q, slice->call->sizes.stride,
                              slice->rows, run.k, slice->call->attention->kv_type, run.n,
                              slice->call->attention->head_dim);
@@ -30,17 +42,17 @@ static void score_few(const struct opt_head *h, int tile, int keys) {
     }
 }
 
-static void weigh_few(const struct opt_head *h) {
-    struct opt_states states = opt_states_of(h);
+static void weigh_few(const struct opt_head *h, const struct opt_tile *tile) {
+    struct opt_states states = opt_states_of(h, tile);
     h->slice->kernels->weigh_rows(h->at.score, h->slice->rows,
                                   (float)h->slice->call->attention->scale, &states);
     cp_opt_rescale(h);
 }
 
-static void add_few(const struct opt_head *h, int tile, int keys, int all) {
-    for (int key = tile; key < tile + keys;) {
-        struct opt_run run = cp_opt_run(h->slice, h->g, key, tile, tile + keys);
-        add_run(h, run, all, keys);
+static void add_few(const struct opt_head *h, const struct opt_tile *tile) {
+    for (int key = tile->first, end = key + tile->n; key < end;) {
+        struct opt_run run = cp_opt_run(h->slice, h->g, key, tile->first, end);
+        add_run(h, run, tile);
         key += run.n;
     }
 }
@@ -50,17 +62,17 @@ static void add_few(const struct opt_head *h, int tile, int keys, int all) {
  *     1  scores of head 0, 1, ..: K of one head after the other
  *     2  weights of all heads: no memory
  *     3  values of head 0, 1, ..: V of one head after the other */
-void cp_opt_tile_of_few(const struct opt_slice *slice, int tile, int keys, int all) {
+void cp_opt_tile_of_few(const struct opt_slice *slice, const struct opt_tile *tile) {
     for (int x = 0; x < slice->n_heads; x++) {
         struct opt_head h = cp_opt_head(slice, x);
-        score_few(&h, tile, keys); /* 1 */
+        score_few(&h, tile); /* 1 */
     }
     for (int x = 0; x < slice->n_heads; x++) {
         struct opt_head h = cp_opt_head(slice, x);
-        weigh_few(&h); /* 2 */
+        weigh_few(&h, tile); /* 2 */
     }
     for (int x = 0; x < slice->n_heads; x++) {
         struct opt_head h = cp_opt_head(slice, x);
-        add_few(&h, tile, keys, all); /* 3 */
+        add_few(&h, tile); /* 3 */
     }
 }

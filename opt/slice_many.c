@@ -77,19 +77,28 @@ static void widen_values(const struct opt_head *h, int first, int end, int x) {
     }
 }
 
-/* Adds the panel's values to numbers x .. x + CP_OPT_PANEL - 1 of o. */
-static void add_values(const struct opt_head *h, int all, int keys, int x,
-                       struct opt_wanted *wanted) {
+/* The values of keys begin .. end - 1 of the tile, to rows i .. i + n - 1. */
+static void add_range(const struct opt_head *h, int i, int n, int begin, int end, int x,
+                      struct opt_wanted *wanted) {
     const struct opt_slice *slice = h->slice;
-    size_t stride = slice->call->sizes.stride;
+    size_t stride = slice->call->sizes.stride, padded = (size_t)slice->padded_rows;
     int width = (int)stride - x < CP_OPT_PANEL ? (int)stride - x : CP_OPT_PANEL;
-    for (int i = 0, n, seen; i < slice->rows; i += n) {
-        struct opt_matrix weight = {h->at.score + i, 1, (size_t)slice->padded_rows};
-        n = cp_opt_rows_alike(h, i, all, keys, &seen);
-        if (seen > 0) {
-            slice->kernels->product(h->at.o + (size_t)i * stride + x, stride, weight, h->at.tile,
-                                    CP_OPT_PANEL, n, width, seen, 1, wanted);
-        }
+    struct opt_matrix weight = {h->at.score + (size_t)begin * padded + i, 1, padded};
+    if (begin < end) {
+        slice->kernels->product(h->at.o + (size_t)i * stride + x, stride, weight,
+                                h->at.tile + (size_t)begin * CP_OPT_PANEL, CP_OPT_PANEL, n, width,
+                                end - begin, 1, wanted);
+    }
+}
+
+/* Adds the panel's values to numbers x .. x + CP_OPT_PANEL - 1 of o. */
+static void add_values(const struct opt_head *h, const struct opt_tile *tile, int x,
+                       struct opt_wanted *wanted) {
+    struct opt_seen seen;
+    for (int i = 0, n; i < h->slice->rows; i += n) {
+        n = cp_opt_rows_alike(h, i, tile, &seen);
+        add_range(h, i, n, 0, seen.kept, x, wanted);
+        add_range(h, i, n, seen.begin, seen.end, x, wanted);
     }
 }
 
@@ -117,10 +126,10 @@ static void score_tile(const struct opt_head *h, int tile, int keys) {
     }
 }
 
-static void add_panel(const struct opt_head *h, int tile, int keys, int all, int x,
+static void add_panel(const struct opt_head *h, const struct opt_tile *tile, int x,
                       struct opt_wanted *wanted) {
-    widen_values(h, tile, tile + keys, x); /* 3a */
-    add_values(h, all, keys, x, wanted);   /* 3b */
+    widen_values(h, tile->first, tile->first + tile->n, x); /* 3a */
+    add_values(h, tile, x, wanted);                         /* 3b */
 }
 
 /* ---- By the multiplier; 0: not, some number is not ordinary ---- */
@@ -172,29 +181,30 @@ static int multiply_panel(const struct opt_head *h, int tile, int keys, int x,
 
 /* ---- Either ---- */
 
-static void weigh(const struct opt_head *h, int keys) {
+static void weigh(const struct opt_head *h, const struct opt_tile *tile) {
     const struct opt_slice *slice = h->slice;
     const struct cp_attention *a = slice->call->attention;
-    struct opt_states states = opt_states_of(h);
-    slice->kernels->weigh_columns(h->at.score, keys, slice->padded_rows, (float)a->scale, &states);
+    struct opt_states states = opt_states_of(h, tile);
+    slice->kernels->weigh_columns(h->at.score, tile->n, slice->padded_rows, (float)a->scale,
+                                  &states);
     cp_opt_rescale(h);
     if (slice->multiplied[h->x]) {
-        slice->kernels->multiplier.take_weights(h->at.score, slice->padded_rows, keys, a->head_dim,
-                                                h->at.room);
+        slice->kernels->multiplier.take_weights(h->at.score, slice->padded_rows, tile->n,
+                                                a->head_dim, h->at.room);
     }
 }
 
-void cp_opt_tile_of_many(const struct opt_head *h, int tile, int keys, int all) {
-    int d = h->slice->call->attention->head_dim;
-    if (!multiply_scores(h, tile, keys)) {
-        score_tile(h, tile, keys); /* 1 */
+void cp_opt_tile_of_many(const struct opt_head *h, const struct opt_tile *tile) {
+    int d = h->slice->call->attention->head_dim, keys = tile->n;
+    if (!multiply_scores(h, tile->first, keys)) {
+        score_tile(h, tile->first, keys); /* 1 */
     }
-    weigh(h, keys);                             /* 2 */
+    weigh(h, tile);                             /* 2 */
     for (int x = 0; x < d; x += CP_OPT_PANEL) { /* 3 */
         struct opt_wanted wanted = want_next(h, (int)((long long)keys * x / d),
                                              (int)((long long)keys * (x + CP_OPT_PANEL) / d), 1);
-        if (!multiply_panel(h, tile, keys, x, &wanted)) {
-            add_panel(h, tile, keys, all, x, &wanted);
+        if (!multiply_panel(h, tile->first, keys, x, &wanted)) {
+            add_panel(h, tile, x, &wanted);
         }
         ask_for_all(wanted);
     }

@@ -23,6 +23,7 @@ struct cursor {
     int sequence;   /* when all descriptors are done, */
     int depth;      /* its next run; below n_shared: none yet */
     size_t n_parts, n_slices;
+    int only_seen; /* leave out tasks of which no row sees a key */
 };
 
 static size_t add(size_t x, size_t y) {
@@ -108,6 +109,53 @@ static int rows_of(const struct cp_attention *a, const struct opt_task *task) {
     return rows;
 }
 
+/* RUNS-4: how many of a task's keys are at positions up to p. */
+static int keys_up_to(const struct opt_task *task, long long p) {
+    long long n = p - task->position + 1;
+    return n < 0 ? 0 : n < task->n_keys ? (int)n : task->n_keys;
+}
+
+/* PREFILL-1: where a query row of sequence s stands. */
+static long long position_of(const struct cp_attention *a, int s, int row) {
+    if (a->position != NULL) {
+        return a->position[row];
+    }
+    return a->plan->sequence[s].n_tokens - 1 - (opt_first_row(a, s + 1) - 1 - row);
+}
+
+struct opt_seen cp_opt_seen_of(const struct cp_attention *a, const struct opt_task *task, int s,
+                               int row) {
+    long long p = position_of(a, s, row);
+    struct opt_seen seen = {0, 0, keys_up_to(task, p + a->window.ahead)};
+    if (a->window.keys != 0) {
+        int before = keys_up_to(task, p - a->window.keys);
+        int kept = keys_up_to(task, (long long)a->window.kept - 1);
+        seen.begin = before < seen.end ? before : seen.end;
+        seen.kept = kept < seen.begin ? kept : seen.begin;
+    }
+    return seen;
+}
+
+/* Does a row of sequence s see a key of the task? */
+static int sees(const struct cp_attention *a, const struct opt_task *task, int s) {
+    for (int row = opt_first_row(a, s); row < opt_first_row(a, s + 1); row++) {
+        struct opt_seen seen = cp_opt_seen_of(a, task, s, row);
+        if (seen.kept > 0 || seen.begin < seen.end) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* WINDOW-4: does any row? */
+static int is_seen(const struct cp_attention *a, const struct opt_task *task) {
+    int seen = 0;
+    for (int at = task->begin; at < task->end && !seen; at++) {
+        seen = sees(a, task, opt_sequence_at(a->plan, task, at));
+    }
+    return seen;
+}
+
 /* Into blocks of rows and of heads. */
 static void divide_task(const struct cp_attention *a, struct opt_task *task) {
     long long rows = (long long)task->n_rows * (a->n_heads / a->n_kv_heads);
@@ -136,6 +184,9 @@ static int next_task(struct cursor *at, struct opt_task *task) {
             return 0;
         }
         task->n_rows = rows_of(a, task);
+        if (at->only_seen && !is_seen(a, task)) {
+            task->n_rows = 0;
+        }
     }
     divide_task(a, task);
     task->first_part = at->n_parts;
@@ -166,11 +217,11 @@ static size_t lines(size_t n, size_t size) {
 }
 
 /* A thread's scratch: queries twice (as stored and, for many rows, transposed), keys or values,
- * o, scores, the four arrays of struct opt_states, and what the multiplier needs. */
+ * o, scores, the six arrays of struct opt_states, and what the multiplier needs. */
 static size_t scratch_of(const struct opt_sizes *s) {
     size_t rows = multiply(s->stride, 3 * (size_t)CP_OPT_ROWS);
     size_t loops = add(add(rows, opt_tile_size(s->stride)),
-                       (size_t)CP_OPT_ROWS * CP_OPT_KEYS + (size_t)CP_OPT_ROWS * 4);
+                       (size_t)CP_OPT_ROWS * CP_OPT_KEYS + (size_t)CP_OPT_ROWS * 6);
     return add(loops, add(multiply(s->queries, CP_OPT_ROWS), s->room));
 }
 
@@ -272,13 +323,17 @@ static void add_up_rows(const struct cp_attention *a, size_t *rows_before) {
     }
 }
 
-struct opt_work cp_opt_prepare(const struct cp_attention *attention,
-                               const struct opt_sizes *sizes) {
+struct opt_work cp_opt_prepare(const struct cp_attention *attention, struct opt_sizes *sizes) {
     struct opt_work work = divide(attention, sizes);
-    struct cursor at = {.attention = attention, .chunks_per_task = sizes->chunks_per_task};
-    for (size_t i = 0; i < sizes->n_tasks; i++) {
-        (void)next_task(&at, &work.task[i]);
+    struct cursor at = {.attention = attention,
+                        .chunks_per_task = sizes->chunks_per_task,
+                        .only_seen = attention->window.keys != 0};
+    size_t n = 0;
+    while (n < sizes->n_tasks && next_task(&at, &work.task[n])) {
+        n++;
     }
+    sizes->n_tasks = n;
+    sizes->n_slices = at.n_slices;
     write_sources(attention, sizes, &work);
     add_up_rows(attention, work.rows_before);
     return work;

@@ -39,6 +39,15 @@ struct opt_task {
     size_t first_slice;
 };
 
+/* WINDOW-2: keys 0 .. kept - 1 and begin .. end - 1 of a task, or of a tile. kept <= begin. */
+struct opt_seen {
+    int kept, begin, end;
+};
+
+/* Which keys of a task a query row of sequence s sees. */
+struct opt_seen cp_opt_seen_of(const struct cp_attention *attention, const struct opt_task *task,
+                               int s, int row);
+
 /* Sizes of a call. */
 struct opt_sizes {
     int n_rows; /* query rows */
@@ -92,12 +101,14 @@ static inline size_t opt_tile_size(size_t stride) {
     return k > v ? k : v;
 }
 
-/* The sizes of a valid problem. */
+/* The sizes of a valid problem. They do not depend on the window, nor on where rows stand: all
+ * tasks are counted. */
 struct opt_sizes cp_opt_measure(const struct cp_attention *attention, int n_threads,
                                 const struct opt_multiplier *multiplier);
 
-/* Divides the workspace and writes tasks and sources. */
-struct opt_work cp_opt_prepare(const struct cp_attention *attention, const struct opt_sizes *sizes);
+/* Divides the workspace and writes tasks and sources. With a window, tasks of which no row sees a
+ * key are left out (WINDOW-4): n_tasks and n_slices become smaller. */
+struct opt_work cp_opt_prepare(const struct cp_attention *attention, struct opt_sizes *sizes);
 
 /* Cuts n things into n_blocks blocks, of which the first may be larger by one. Returns where a
  * block begins. For example, 7 things in 3 blocks begin at 0, 3, 5. */

@@ -363,10 +363,36 @@ static float exponential_of_one(float x) {
     return room[0];
 }
 
-static void weigh_row(float *score, float seen, float scale, float *m, float *n, float *factor) {
-    vec largest = v_set(*m), sum = v_zero(), first = v_set(seen);
+/* WINDOW-2, each a number of keys of a tile: of one row, or of a vector of rows. */
+struct seen {
+    vec kept, begin, end;
+};
+
+/* Scores of the keys from j on of one row; -infinity for those that it does not see. `split`: a
+ * row may see two ranges. */
+INLINE vec of_row(vec s, float j, const struct seen *seen, int split) {
+    vec below = v_first(s, j, seen->end);
+    if (!split) {
+        return below;
+    }
+    vec before = v_first(v_zero(), j, seen->begin); /* 0 before the window, else below 0 */
+    return v_below(before, v_zero(), below, v_first(s, j, seen->kept));
+}
+
+/* Scores of key j of a vector of rows. */
+INLINE vec of_column(vec s, float j, const struct seen *seen, int split) {
+    vec at = v_set(j), none = v_set(-INFINITY), below = v_below(at, seen->end, s, none);
+    return split ? v_below(at, seen->begin, v_below(at, seen->kept, s, none), below) : below;
+}
+
+INLINE void weigh_row(float *score, float scale, const struct opt_states *states, int row,
+                      int split) {
+    float *m = &states->m[row], *n = &states->n[row], *factor = &states->factor[row];
+    vec largest = v_set(*m), sum = v_zero(), zero = v_zero();
+    struct seen seen = {split ? v_set(states->kept[row]) : zero,
+                        split ? v_set(states->begin[row]) : zero, v_set(states->seen[row])};
     for (int j = 0; j < CP_OPT_KEYS; j += LANES) {
-        vec s = v_first(v_mul(v_load(score + j), v_set(scale)), (float)j, first);
+        vec s = of_row(v_mul(v_load(score + j), v_set(scale)), (float)j, &seen, split);
         v_store(score + j, s);
         largest = v_max(s, largest);
     }
@@ -382,20 +408,24 @@ static void weigh_row(float *score, float seen, float scale, float *m, float *n,
 }
 
 static void weigh_rows(float *score, int rows, float scale, const struct opt_states *states) {
-    for (int i = 0; i < rows; i++) {
-        weigh_row(score + (size_t)i * CP_OPT_KEYS, states->seen[i], scale, &states->m[i],
-                  &states->n[i], &states->factor[i]);
+    int split = states->begin != NULL;
+    for (int i = 0; i < rows && !split; i++) {
+        weigh_row(score + (size_t)i * CP_OPT_KEYS, scale, states, i, 0);
+    }
+    for (int i = 0; i < rows && split; i++) {
+        weigh_row(score + (size_t)i * CP_OPT_KEYS, scale, states, i, 1);
     }
 }
 
 /* A vector of rows. `all`: each of them sees every key. */
-static inline void weigh_column(float *score, size_t stride, int keys, float scale,
-                                const struct opt_states *states, int at, int all) {
-    vec m = v_load(states->m + at), largest = m, sum = v_zero(), seen = v_load(states->seen + at);
-    vec none = v_set(-INFINITY);
+INLINE void weigh_column(float *score, size_t stride, int keys, float scale,
+                         const struct opt_states *states, int at, int all, int split) {
+    vec m = v_load(states->m + at), largest = m, sum = v_zero(), zero = v_zero();
+    struct seen seen = {split ? v_load(states->kept + at) : zero,
+                        split ? v_load(states->begin + at) : zero, v_load(states->seen + at)};
     for (int j = 0; j < keys; j++) {
         vec s = v_mul(v_load(score + (size_t)j * stride), v_set(scale));
-        s = all ? s : v_below(v_set((float)j), seen, s, none);
+        s = all ? s : of_column(s, (float)j, &seen, split);
         v_store(score + (size_t)j * stride, s);
         largest = v_max(s, largest);
     }
@@ -412,12 +442,15 @@ static inline void weigh_column(float *score, size_t stride, int keys, float sca
 
 static void weigh_columns(float *score, int keys, int padded_rows, float scale,
                           const struct opt_states *states) {
-    int all = 1;
+    int split = states->begin != NULL, all = !split;
     for (int i = 0; i < padded_rows; i++) {
         all = all && states->seen[i] >= (float)keys;
     }
-    for (int i = 0; i < padded_rows; i += LANES) {
-        weigh_column(score + i, (size_t)padded_rows, keys, scale, states, i, all);
+    for (int i = 0; i < padded_rows && !split; i += LANES) {
+        weigh_column(score + i, (size_t)padded_rows, keys, scale, states, i, all, 0);
+    }
+    for (int i = 0; i < padded_rows && split; i += LANES) {
+        weigh_column(score + i, (size_t)padded_rows, keys, scale, states, i, 0, 1);
     }
 }
 

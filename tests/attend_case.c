@@ -385,6 +385,19 @@ int case_visible(const struct attend_case *c, int row) {
     return visible > 0 ? visible : 0;
 }
 
+long long case_position(const struct attend_case *c, int row) {
+    int s = case_sequence_of(c, row);
+    return c->attention.position != NULL
+               ? c->attention.position[row]
+               : (long long)c->plan->sequence[s].n_tokens - (first_row(c, s + 1) - row);
+}
+
+int case_sees(const struct attend_case *c, int row, int j) {
+    const struct cp_window *w = &c->attention.window;
+    long long p = case_position(c, row);
+    return j <= p + w->ahead && (w->keys == 0 || j > p - w->keys || j < w->kept);
+}
+
 size_t case_key(const struct attend_case *c, int s, int j, int g) {
     int size = c->shape.chunk_size;
     size_t chunk = (size_t)c->plan->sequence[s].run[j / size].chunk;

@@ -95,9 +95,14 @@ struct verdict case_compare(const struct attend_case *c, int falsification);
 /* Prints what case_make() needs to make this case again. */
 void case_print(const struct attend_case *c);
 
-/* Which sequence a query row belongs to, and how many of its keys it sees. */
+/* Which sequence a query row belongs to, where it stands, and how many of its keys it sees without
+ * a window. */
 int case_sequence_of(const struct attend_case *c, int row);
+long long case_position(const struct attend_case *c, int row);
 int case_visible(const struct attend_case *c, int row);
+
+/* WINDOW-1: does the row see key j of its sequence? */
+int case_sees(const struct attend_case *c, int row, int j);
 
 /* Element 0 of key j of sequence s, for K/V head g, in k and v. */
 size_t case_key(const struct attend_case *c, int s, int j, int g);

@@ -63,22 +63,28 @@ struct room {
     double *k, *v, *scratch, *expected, *bound;
 };
 
-/* The keys that a row sees; returns the largest score. */
-static double gather(const struct attend_case *c, int row, int head, const struct room *room) {
+/* The keys that a row sees, *n in all; returns the largest score. */
+static double gather(const struct attend_case *c, int row, int head, const struct room *room,
+                     int *n) {
     const struct cp_attention *a = &c->attention;
     size_t d = (size_t)a->head_dim;
     const double *q = c->q + ((size_t)row * (size_t)a->n_heads + (size_t)head) * d;
     int s = case_sequence_of(c, row);
     double largest = 0.0;
-    for (int j = 0; j < case_visible(c, row); j++) {
+    *n = 0;
+    for (int j = 0; j < c->plan->sequence[s].n_tokens; j++) {
+        if (!case_sees(c, row, j)) {
+            continue;
+        }
         size_t at = case_key(c, s, j, head / (a->n_heads / a->n_kv_heads));
         double sum = 0.0;
         for (size_t x = 0; x < d; x++) {
             sum += q[x] * c->k[at + x];
         }
         largest = fmax(largest, fabs(sum * a->scale));
-        memcpy(room->k + (size_t)j * d, c->k + at, d * sizeof(double));
-        memcpy(room->v + (size_t)j * d, c->v + at, d * sizeof(double));
+        memcpy(room->k + (size_t)*n * d, c->k + at, d * sizeof(double));
+        memcpy(room->v + (size_t)*n * d, c->v + at, d * sizeof(double));
+        ++*n;
     }
     return largest;
 }
@@ -110,8 +116,8 @@ static int row_is_wrong(const struct attend_case *c, int row, int head, const st
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
     size_t d = (size_t)a->head_dim, at = (size_t)row * (size_t)a->n_heads + (size_t)head;
-    int n = case_visible(c, row), wrong = 0;
-    double score = gather(c, row, head, room), lse = -INFINITY, lse_bound = 0.0;
+    int n, wrong = 0;
+    double score = gather(c, row, head, room, &n), lse = -INFINITY, lse_bound = 0.0;
     struct cp_tolerance_row question = {n,       a->head_dim,   a->scale, c->q + at * d, room->k,
                                         room->v, room->scratch, NULL,     NULL};
     gate_class(&kernel, &recipe, n, score, &arithmetic, &counts);

@@ -148,7 +148,8 @@ void prompts_fill(const struct cp_plan *plan, double *k, double *v) {
     }
 }
 
-int prompts_has_token(const struct cp_plan_sequence *sequence, int position) {
+/* Of the runs, as a set: does a prompt have a token at this position? */
+static int has_token(const struct cp_plan_sequence *sequence, int position) {
     for (int i = 0; i < sequence->n_chunks; i++) {
         struct cp_run run = sequence->run[i];
         if (run.position <= position && position < run.position + run.n_tokens) {
@@ -158,21 +159,28 @@ int prompts_has_token(const struct cp_plan_sequence *sequence, int position) {
     return 0;
 }
 
-int prompts_tokens_up_to(const struct cp_plan_sequence *sequence, int position) {
+/* WINDOW-1: does a row of prompt s see a token there? */
+static int sees(const struct prompts *p, int s, int row, int position) {
+    const struct cp_window *w = &p->window;
+    long long at = p->position[row];
+    return position <= at + w->ahead &&
+           (w->keys == 0 || position > at - w->keys || position < w->kept) &&
+           has_token(&p->plan->sequence[s], position);
+}
+
+static int tokens_seen(const struct prompts *p, int s, int row) {
     int count = 0;
-    for (int j = 0; j <= position; j++) {
-        count += prompts_has_token(sequence, j);
+    for (int j = 0; j < RUNS_POSITIONS; j++) {
+        count += sees(p, s, row, j);
     }
     return count;
 }
 
 double prompts_output(const struct prompts *p, int s, int row, int j) {
-    const struct cp_plan_sequence *sequence = &p->plan->sequence[s];
-    int is_seen = j <= p->position[row] && prompts_has_token(sequence, j);
-    return is_seen ? 1.0 / prompts_tokens_up_to(sequence, p->position[row]) : 0.0;
+    return sees(p, s, row, j) ? 1.0 / tokens_seen(p, s, row) : 0.0;
 }
 
 double prompts_lse(const struct prompts *p, int s, int row) {
-    int count = prompts_tokens_up_to(&p->plan->sequence[s], p->position[row]);
+    int count = tokens_seen(p, s, row);
     return count == 0 ? -INFINITY : log((double)count);
 }

@@ -3,7 +3,7 @@
 #ifndef CHUNKPROOF_TESTS_RUNS_CASE_H
 #define CHUNKPROOF_TESTS_RUNS_CASE_H
 
-#include "chunkproof/plan.h"
+#include "chunkproof/attention.h"
 
 #define RUNS_SEQUENCES  8
 #define RUNS_CAPACITY   256
@@ -27,6 +27,7 @@ struct prompts {
     int imports[RUNS_SEQUENCES][RUNS_MODULES];
     int rows[RUNS_SEQUENCES + 1];
     int position[RUNS_SEQUENCES * 3];
+    struct cp_window window; /* all zeros, unless the caller gives another one (WINDOW-1) */
 };
 
 /* Takes memory for the plan, for as many calls of prompts_make() as the caller wants. */
@@ -43,10 +44,6 @@ void prompts_decode(struct prompts *p);
 /* K and V of all chunks, one head. Column j of the value of a token at position j is 1, and all
  * else of tokens is 0. What no token has is NaN. */
 void prompts_fill(const struct cp_plan *plan, double *k, double *v);
-
-/* Of the runs, as a set: does a prompt have a token at this position, and how many up to it? */
-int prompts_has_token(const struct cp_plan_sequence *sequence, int position);
-int prompts_tokens_up_to(const struct cp_plan_sequence *sequence, int position);
 
 /* Column j of what a row of prompt s gives, and its log-sum-exp, where all scores are 0. */
 double prompts_output(const struct prompts *p, int s, int row, int j);

@@ -217,7 +217,13 @@ static int lists_in(const struct cp_plan *plan) {
     return n;
 }
 
-static struct met try_plans(int way) {
+/* Narrow and wide ones, with keys ahead and first tokens kept, and without. */
+static struct cp_window window_of(int seed) {
+    const int keys[] = {1, 2, 4, 5, 9, 30, 0}, ahead[] = {0, 3, 0, 40}, kept[] = {0, 1, 6, 0, 15};
+    return (struct cp_window){keys[seed % 7], ahead[seed / 7 % 4], kept[seed % 5]};
+}
+
+static struct met try_plans(int way, int windows) {
     static struct prompts p;
     static double k[NUMBERS], v[NUMBERS];
     static float q[MOST_ROWS * MOST_HEADS * RUNS_POSITIONS], keys[NUMBERS], values[NUMBERS];
@@ -229,6 +235,7 @@ static struct met try_plans(int way) {
     makers_new(&makers);
     for (unsigned long long seed = 1; seed <= 200; seed++) {
         prompts_make(&p, seed);
+        p.window = windows ? window_of((int)seed) : (struct cp_window){0, 0, 0};
         prompts_fill(p.plan, k, v);
         for (int i = 0; i < NUMBERS; i++) {
             keys[i] = (float)k[i];
@@ -246,6 +253,7 @@ static struct met try_plans(int way) {
                                  .scale = 1.0,
                                  .query_begin = seed % 3 == 0 ? NULL : p.rows,
                                  .position = p.position,
+                                 .window = p.window,
                                  .q_type = CP_FP32,
                                  .kv_type = CP_FP32,
                                  .out_type = CP_FP32,
@@ -266,22 +274,30 @@ static struct met try_plans(int way) {
 /* RUNS-1, RUNS-4: lists of runs with partial chunks in the middle and gaps between positions. */
 static void sequences_without_descriptors(void **unused) {
     (void)unused;
-    struct met met = try_plans(RUNS_ALONE);
+    struct met met = try_plans(RUNS_ALONE, 0);
     assert_true(met.descriptors == 0 && met.joined > 100);
 }
 
 /* RUNS-5, RUNS-9: descriptors over ranges, whose chunks may be partial and stand anywhere. */
 static void descriptors_over_ranges(void **unused) {
     (void)unused;
-    struct met met = try_plans(RUNS_RANGES);
+    struct met met = try_plans(RUNS_RANGES, 0);
     assert_true(met.descriptors > 200 && met.lists == 0 && met.joined > 100);
 }
 
 /* RUNS-2, RUNS-5: descriptors over any sequences, in any order. */
 static void descriptors_over_lists(void **unused) {
     (void)unused;
-    struct met met = try_plans(RUNS_LISTS);
+    struct met met = try_plans(RUNS_LISTS, 0);
     assert_true(met.descriptors > 200 && met.lists > 100 && met.joined > 100);
+}
+
+/* WINDOW-1 to 3: runs at any positions, for lists of sequences that see different parts of them. */
+static void windows_over_runs(void **unused) {
+    (void)unused;
+    for (int way = RUNS_ALONE; way <= RUNS_LISTS; way++) {
+        (void)try_plans(way, 1);
+    }
 }
 
 int main(void) {
@@ -289,6 +305,7 @@ int main(void) {
         cmocka_unit_test(sequences_without_descriptors),
         cmocka_unit_test(descriptors_over_ranges),
         cmocka_unit_test(descriptors_over_lists),
+        cmocka_unit_test(windows_over_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

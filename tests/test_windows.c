@@ -509,28 +509,6 @@ static void numbers_that_are_no_windows(void **unused) {
     case_free(&c);
 }
 
-/* WINDOW-1: cp_opt_attend() has no windows, and says so. */
-static void the_fast_attention_has_no_windows(void **unused) {
-    (void)unused;
-    const struct cp_window window[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {CP_MAX_WINDOW, 0, 0}};
-    const struct shape shape = {
-        5, 4, 4, 2, 2, 3, CP_FP32, CP_FP32, CP_FP32, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN};
-    struct attend_case c;
-    struct cp_opt *opt;
-    case_make(&c, &shape, 3);
-    assert_int_equal(cp_opt_new(&opt, 1, CP_OPT_PORTABLE), CP_OK);
-    c.attention.variant = CP_BUFFERED;
-    assert_true(cp_opt_workspace(opt, &c.attention) > 0);
-    for (int i = 0; i < 4; i++) {
-        c.attention.window = window[i];
-        assert_int_equal(case_run(&c, CP_BUFFERED), CP_OK);
-        assert_int_equal(cp_opt_attend(opt, &c.attention), CP_ERROR_UNSUPPORTED);
-        assert_int_equal(cp_opt_workspace(opt, &c.attention), 0);
-    }
-    cp_opt_free(opt);
-    case_free(&c);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_example_has_the_means_of_the_chapter),
@@ -539,7 +517,6 @@ int main(void) {
         cmocka_unit_test(numbers_at_their_ends),
         cmocka_unit_test(prompts_of_modules_have_windows),
         cmocka_unit_test(numbers_that_are_no_windows),
-        cmocka_unit_test(the_fast_attention_has_no_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,20 +77,22 @@ void cp_opt_free(struct cp_opt *opt);
 int cp_opt_version(const struct cp_opt *opt);
 int cp_opt_threads(const struct cp_opt *opt);
 
-/* As cp_attend_workspace(); also 0 when opt is NULL or the types, the scale, the window or the
- * scores are not
- * supported. The size grows with the number of threads and with the plan: ask again when the plan
- * has changed (cp_plan_update() or cp_opt_plan_update() has returned 1). It is linear in the size
- * of the plan and in the number of pairs of a run of shared chunks and a sequence. */
+/* As cp_attend_workspace(); also 0 when opt is NULL or the types, the scale or the scores are not
+ * supported. It depends neither on the window nor on `position`, so that layers with windows and
+ * layers without may share a workspace. The size grows with the number of threads and with the
+ * plan: ask again when the plan has changed (cp_plan_update() or cp_opt_plan_update() has returned
+ * 1). It is linear in the size of the plan and in the number of pairs of a run of shared chunks and
+ * a sequence. */
 size_t cp_opt_workspace(const struct cp_opt *opt, const struct cp_attention *attention);
 
 /* As cp_attend(), with the same checks in the same order, and these differences:
  *   CP_ERROR_ARGUMENT     also when opt is NULL
  *   CP_ERROR_UNSUPPORTED  q_type or kv_type is CP_FP64, the scale is above FLT_MAX in magnitude, or
- *                         there is a window (WINDOW-1): one of its numbers is not 0;
- *                         or scores are changed: there is a cap, slopes or sinks (SCORE-1 to 3);
+ *                         scores are changed: there is a cap, slopes or sinks (SCORE-1 to 3);
  *                         checked after CP_ERROR_SHAPE and before CP_ERROR_WORKSPACE
  *   CP_ERROR_WORKSPACE    the workspace has fewer bytes than cp_opt_workspace() says
+ * With a window it reads K and V of the keys that some row sees, and of up to 62 keys between two
+ * of these. Its time goes by these keys and by the length of the plan, not by the context.
  * Allocates nothing. When it returns, no thread is still working. */
 int cp_opt_attend(struct cp_opt *opt, const struct cp_attention *attention);
 
