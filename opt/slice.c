@@ -8,8 +8,8 @@
  *     tiles    |         tile 0        |           tile 1          |tile 2 |
  *     runs     |     48 of A   |16 of B|    32 of B  |    32 of C  |16 of C|
  *
- * With a window a tile begins at a key that some row sees, and ends with one. What no row of the
- * slice sees lies between tiles, and is not read.
+ * With a window a tile is cut shorter: it begins with a key that some row of the slice sees, and
+ * ends with one. So tiles that no row sees are not read.
  *
  * For each row, a tile turns scores into weights and adds to (m, n, o), which lie in the scratch.
  *
@@ -194,8 +194,8 @@ struct opt_run cp_opt_run(const struct opt_slice *slice, int g, int key, int til
     return (struct opt_run){(const char *)a->k + byte, (const char *)a->v + byte, key - tile, n};
 }
 
-/* The first key from `key` on that any row sees; with none, the end. With a window rows see others
- * than the first keys, and tiles begin where some row sees something. */
+/* The first key from `key` on that any row sees; with none, the end. Without a window rows see all
+ * first keys. */
 static int next_key(const struct opt_slice *slice, int key) {
     int next = slice->end;
     if (slice->call->attention->window.keys == 0) {
@@ -209,10 +209,11 @@ static int next_key(const struct opt_slice *slice, int key) {
     return next;
 }
 
-/* How many keys the tile at `key` has: up to the last one that any row sees of as many as a tile
- * can have. */
+/* How many keys the tile at `key` has: up to the last one that any row sees before the next
+ * multiple of a whole tile. */
 static int keys_of_tile(const struct opt_slice *slice, int key) {
-    int most = slice->end - key < CP_OPT_KEYS ? slice->end : key + CP_OPT_KEYS, last = key;
+    int whole = CP_OPT_KEYS - key % CP_OPT_KEYS, last = key;
+    int most = slice->end - key < whole ? slice->end : key + whole;
     if (slice->call->attention->window.keys == 0) {
         return most - key;
     }

@@ -104,6 +104,12 @@ static int compare(double got, double expected, double bound, int no_key, double
     return !(error <= bound);
 }
 
+/* GATE-2. Both ranges of a window may begin in the middle of a tile. */
+static int steps_of(const struct attend_case *c, const struct cp_kernel *kernel, int n) {
+    int steps = gate_steps(kernel, c->shape.chunk_size, n);
+    return c->attention.window.keys == 0 ? steps : steps + 2;
+}
+
 static int row_is_wrong(const struct attend_case *c, int row, int head, const struct room *room,
                         double *largest) {
     const struct cp_attention *a = &c->attention;
@@ -112,7 +118,7 @@ static int row_is_wrong(const struct attend_case *c, int row, int head, const st
                                      .out_type = a->out_type,
                                      .lse_type = CP_FP64,
                                      .arithmetic = CP_OPT_ARITHMETIC};
-    struct gate_recipe recipe = {.head_dim = a->head_dim, .chunk_size = c->shape.chunk_size};
+    static const struct gate_rotated placed;
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
     size_t d = (size_t)a->head_dim, at = (size_t)row * (size_t)a->n_heads + (size_t)head;
@@ -120,7 +126,8 @@ static int row_is_wrong(const struct attend_case *c, int row, int head, const st
     double score = gather(c, row, head, room, &n), lse = -INFINITY, lse_bound = 0.0;
     struct cp_tolerance_row question = {n,       a->head_dim,   a->scale, c->q + at * d, room->k,
                                         room->v, room->scratch, NULL,     NULL};
-    gate_class(&kernel, &recipe, n, score, &arithmetic, &counts);
+    gate_class_of_steps(&kernel, a->head_dim, n, steps_of(c, &kernel, n), score, &placed,
+                        &arithmetic, &counts);
     cp_tolerance(&arithmetic, &counts, &question, gate_lse_error(&kernel, n, score), room->expected,
                  room->bound, &lse, &lse_bound);
     for (size_t x = 0; x < d; x++) {
