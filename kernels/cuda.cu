@@ -334,6 +334,7 @@ static void with_problem(const cp_cuda *cuda, const cp_cuda_attention *a, const 
     p.n_kv_heads = a->n_kv_heads;
     p.head_dim = a->head_dim;
     p.chunk_size = cuda->chunk_size;
+    p.window = a->window;
     p.scale = A::scale_of(a->scale);
     p.q = static_cast<const __half *>(a->q);
     p.k = static_cast<const __half *>(a->k);
@@ -416,6 +417,20 @@ static int check_tensors(cp_cuda *cuda, const cp_cuda_attention *a) {
                : failed(cuda, CP_ERROR_ARGUMENT, "scale is %g", a->scale);
 }
 
+/* WINDOW-1 */
+static int check_window(cp_cuda *cuda, const cp_window &window) {
+    const struct {
+        const char *name;
+        int value;
+    } numbers[] = {{"keys", window.keys}, {"ahead", window.ahead}, {"kept", window.kept}};
+    for (const auto &number : numbers) {
+        if (number.value < 0 || number.value > CP_MAX_WINDOW) {
+            return failed(cuda, CP_ERROR_ARGUMENT, "window.%s is %d", number.name, number.value);
+        }
+    }
+    return CP_OK;
+}
+
 static int check_shape(cp_cuda *cuda, const cp_cuda_attention *a) {
     if (a->n_heads < 1 || a->n_kv_heads < 1 || a->head_dim < 1 || a->n_heads % a->n_kv_heads != 0) {
         return failed(cuda, CP_ERROR_SHAPE,
@@ -450,6 +465,7 @@ int cp_cuda_attend(cp_cuda *cuda, const cp_cuda_attention *attention, void *stre
     int status = check_device(cuda);
     status = status != CP_OK ? status : check_stamp(cuda, attention->stamp);
     status = status != CP_OK ? status : check_tensors(cuda, attention);
+    status = status != CP_OK ? status : check_window(cuda, attention->window);
     status = status != CP_OK ? status : check_shape(cuda, attention);
     status = status != CP_OK ? status : choose_version(cuda, attention, &version);
     if (status != CP_OK) {

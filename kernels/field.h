@@ -56,6 +56,11 @@ struct Field {
         return 0;
     }
 
+    /* It cannot say so: weights add up to 0 elsewhere, too. */
+    static __device__ bool is_of_none(Weight) {
+        return false;
+    }
+
     static __device__ Weight add(Weight a, Weight b) {
         return (a + b) % p;
     }

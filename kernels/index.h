@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "chunkproof/attention.h"
+
 #ifdef __CUDACC__
 #define CP_INDEX __host__ __device__ static inline
 #else
@@ -28,14 +30,38 @@ struct cp_dims {
     int chunk_size; /* c */
 };
 
-/* PREFILL-2 to PREFILL-4: how many of the n keys from `position` >= 0 on a query row at position p
- * sees. */
-CP_INDEX int cp_keys_from(int p, int position, int n) {
+/* PREFILL-2 to PREFILL-4: how many of the n keys from `position` >= 0 on are at positions up to p. A
+ * query row at p sees these. */
+CP_INDEX int cp_keys_from(long long p, int position, int n) {
     if (p < position) {
         return 0;
     }
-    int before = p - position;
-    return before < n ? before + 1 : n;
+    long long before = p - position;
+    return before < n ? (int)before + 1 : n;
+}
+
+/* WINDOW-2: keys 0 .. kept - 1 and begin .. end - 1 of a task or of a chunk; kept <= begin <= end. */
+struct cp_keys_seen {
+    int kept, begin, end;
+};
+
+/* Which of the n keys from `position` on a query row at p sees. */
+CP_INDEX struct cp_keys_seen cp_keys_seen_from(const struct cp_window *window, int p, int position,
+                                               int n) {
+    struct cp_keys_seen seen = {0, 0, cp_keys_from((long long)p + window->ahead, position, n)};
+    if (window->keys != 0) {
+        seen.begin = cp_keys_from((long long)p - window->keys, position, seen.end);
+        seen.kept = cp_keys_from((long long)window->kept - 1, position, seen.begin);
+    }
+    return seen;
+}
+
+CP_INDEX int cp_sees_none(const struct cp_keys_seen *seen) {
+    return seen->kept == 0 && seen->begin == seen->end;
+}
+
+CP_INDEX int cp_sees(const struct cp_keys_seen *seen, int j) {
+    return j < seen->end && (j >= seen->begin || j < seen->kept);
 }
 
 /* TPP-5: the K/V head of a query head. */

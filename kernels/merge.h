@@ -30,6 +30,12 @@ template <class A> __device__ void attn_reduce(State<A> &state, const State<A> &
     state.m = m;
 }
 
+/* With a window most tasks of a long path are seen by few rows. Nobody writes o for a row that sees
+ * no key of a task, and nobody reads it. */
+template <class A> __device__ bool has_sums(const Problem<A> &p, typename A::Weight n) {
+    return p.window.keys == 0 || !A::is_of_none(n);
+}
+
 /* TPP-2. Block (query row, head), thread i: merges the partial results of the tasks on the path,
  * and divides; i is the element of the output. */
 template <class A> __global__ void merge_rows(Problem<A> p) {
@@ -38,7 +44,10 @@ template <class A> __global__ void merge_rows(Problem<A> p) {
     State<A> state = empty_state<A>();
     for (int x = p.lists.source_begin[s]; x < p.lists.source_begin[s + 1]; x++) {
         std::size_t at = part_at(p, p.lists.source[x] + row - p.lists.query_begin[s], head);
-        attn_reduce(state, State<A>{p.part_m[at], p.part_n[at], p.part_o[at * p.head_dim + i]});
+        typename A::Weight n = p.part_n[at];
+        if (has_sums(p, n)) {
+            attn_reduce(state, State<A>{p.part_m[at], n, p.part_o[at * p.head_dim + i]});
+        }
     }
     A::store_mean(p.out, p.out_type, row_begin(p, row, head) + i, state.o, state.n);
     if (i == 0 && p.lse != nullptr) {

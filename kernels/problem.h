@@ -40,6 +40,7 @@ inline Lists lists_of(const cp_schedule &s, const int *numbers) {
 /* Passed by value. All arrays are in device memory, laid out as chunkproof/attention.h says. */
 template <class A> struct Problem : cp_dims {
     Lists lists;
+    cp_window window;
     typename A::Scale scale;
     const typename A::Key *q;   /* [query rows][h][d] */
     const typename A::Key *k;   /* [capacity][h_kv][c][d] */

@@ -31,7 +31,7 @@ struct Query {
     int row;  /* its query row; -1: there is no such query */
     int part; /* its row of partial results */
     int head;
-    int visible; /* how many keys of the task it sees */
+    cp_keys_seen seen; /* which keys of the task it sees */
 };
 
 template <class A>
@@ -40,11 +40,56 @@ __device__ Query query_of(const Problem<A> &p, const cp_task &task, int kv_head,
     int group = p.n_heads / p.n_kv_heads;
     int of_task = cp_row_of_query(x, group);
     if (of_task >= task.n_rows) {
-        return {-1, 0, 0, 0};
+        return {-1, 0, 0, {0, 0, 0}};
     }
     int part = task.first_part + of_task, row = p.lists.row[part];
     return {row, part, cp_head_of_query(x, group, kv_head),
-            cp_keys_from(p.lists.position[row], task.position, n_keys)};
+            cp_keys_seen_from(&p.window, p.lists.position[row], task.position, n_keys)};
+}
+
+/* Which keys the loops over tiles of KEYS keys take for these queries: 0 .. kept - 1 and
+ * begin .. end - 1, where begin is at the border of a tile. Without a window all keys; with one, all
+ * that any of the queries sees. */
+template <int KEYS, class A, int N>
+__device__ cp_keys_seen keys_of_queries(const Problem<A> &p, const Query (&query)[N], int n_keys) {
+    if (p.window.keys == 0) {
+        return {0, 0, n_keys};
+    }
+    cp_keys_seen all = {0, n_keys, 0};
+    for (int x = 0; x < N; x++) {
+        cp_keys_seen seen = query[x].seen;
+        bool in_window = seen.begin < seen.end;
+        all.kept = seen.kept > all.kept ? seen.kept : all.kept;
+        all.begin = in_window && seen.begin < all.begin ? seen.begin : all.begin;
+        all.end = in_window && seen.end > all.end ? seen.end : all.end;
+    }
+    all.end = all.end > all.kept ? all.end : all.kept;
+    all.begin = all.begin < all.end ? all.begin / KEYS * KEYS : all.end;
+    return all;
+}
+
+/* The next tile of keys, if one begins at `key` or behind it: where it begins. */
+__device__ inline int next_tile(const cp_keys_seen &all, int key) {
+    return key < all.kept || key > all.begin ? key : all.begin;
+}
+
+/* How far the keys of the tile at `key` go. */
+template <int KEYS> __device__ int end_of_tile(const cp_keys_seen &all, int key) {
+    return key + KEYS <= all.begin ? all.kept : all.end;
+}
+
+/* MERGE-2: the partial results of queries none of which sees a key. */
+template <class A, int N> __device__ void store_none(const Problem<A> &p, const Query (&query)[N]) {
+    for (int x = threadIdx.x; x < N; x += blockDim.x) {
+        if (query[x].row >= 0) {
+            std::size_t at = part_at(p, query[x].part, query[x].head);
+            p.part_m[at] = A::none();
+            p.part_n[at] = A::zero();
+            for (int i = 0; has_sums(p, A::zero()) && i < p.head_dim; i++) {
+                p.part_o[at * p.head_dim + i] = A::zero();
+            }
+        }
+    }
 }
 
 template <class A> __device__ int queries_of(const Problem<A> &p, const cp_task &task) {

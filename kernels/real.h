@@ -57,6 +57,11 @@ struct Real {
         return 0.0f;
     }
 
+    /* Does this sum of weights say that there was no key? */
+    static __device__ bool is_of_none(Weight n) {
+        return n == zero();
+    }
+
     static __device__ Weight add(Weight a, Weight b) {
         return a + b;
     }

@@ -21,20 +21,20 @@ __device__ typename A::Score score(const Problem<A> &p, const typename A::Key *q
     return A::scaled(sum, p.scale);
 }
 
-/* MERGE-3: element i of the state of the first n_keys keys of a chunk. */
+/* MERGE-3: element i of the state of keys begin .. end - 1 of a chunk. */
 template <class A>
-__device__ State<A> partial_attn(const Problem<A> &p, int row, int head, int chunk, int n_keys,
-                                 int i) {
+__device__ State<A> partial_attn(const Problem<A> &p, int row, int head, int chunk, int begin,
+                                 int end, int i) {
     std::size_t d = p.head_dim;
     std::size_t slice = slice_begin(p, chunk, kv_head_of(p, head));
     const typename A::Key *q = p.q + row_begin(p, row, head);
     const typename A::Key *k = p.k + slice;
     const typename A::Value *v = p.v + slice;
     State<A> state = empty_state<A>();
-    for (int j = 0; j < n_keys; j++) {
+    for (int j = begin; j < end; j++) {
         state.m = A::maximum(state.m, score(p, q, k + j * d));
     }
-    for (int j = 0; j < n_keys; j++) {
+    for (int j = begin; j < end; j++) {
         typename A::Weight weight = A::exponential(score(p, q, k + j * d), state.m);
         state.n = A::add(state.n, weight);
         state.o = A::add_weighted(state.o, weight, v[j * d + i]);
@@ -42,16 +42,24 @@ __device__ State<A> partial_attn(const Problem<A> &p, int row, int head, int chu
     return state;
 }
 
-/* The same for all chunks of a task of n_keys keys, merged one after the other. */
+/* The same for all chunks of a task of n_keys keys, merged one after the other. Of a chunk that a
+ * row sees two ranges of, each gives a state (WINDOW-3). */
 template <class A>
 __device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int n_keys, int row,
                               int head, int i) {
-    int seen = cp_keys_from(p.lists.position[row], task.position, n_keys);
+    cp_keys_seen seen = cp_keys_seen_from(&p.window, p.lists.position[row], task.position, n_keys);
     State<A> state = empty_state<A>();
     for (int k = 0; k < task.n_chunks; k++) {
-        int of_chunk = cp_keys_from(seen - 1, k * p.chunk_size, p.chunk_size);
-        attn_reduce(state,
-                    partial_attn(p, row, head, p.lists.chunk[task.first_chunk + k], of_chunk, i));
+        int chunk = p.lists.chunk[task.first_chunk + k], first = k * p.chunk_size;
+        int kept = cp_keys_from(seen.kept - 1, first, p.chunk_size);
+        int begin = cp_keys_from(seen.begin - 1, first, p.chunk_size);
+        int end = cp_keys_from(seen.end - 1, first, p.chunk_size);
+        if (kept > 0) {
+            attn_reduce(state, partial_attn(p, row, head, chunk, 0, kept, i));
+        }
+        if (begin < end) {
+            attn_reduce(state, partial_attn(p, row, head, chunk, begin, end, i));
+        }
     }
     return state;
 }
@@ -65,7 +73,9 @@ template <class A> __global__ void attend_tasks(Problem<A> p) {
         int part = task.first_part + x;
         State<A> state = task_attn(p, task, n_keys, p.lists.row[part], head, i);
         std::size_t at = part_at(p, part, head);
-        p.part_o[at * p.head_dim + i] = state.o;
+        if (has_sums(p, state.n)) {
+            p.part_o[at * p.head_dim + i] = state.o;
+        }
         if (i == 0) {
             p.part_m[at] = state.m;
             p.part_n[at] = state.n;

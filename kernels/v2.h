@@ -48,7 +48,7 @@ template <class A, int D> struct Tiles {
 };
 
 template <class A, int D>
-__device__ void load_queries(const Problem<A> &p, const cp_task &task, int kv_head, int first,
+__device__ void list_queries(const Problem<A> &p, const cp_task &task, int kv_head, int first,
                              int n_keys, Tiles<A, D> &tiles) {
     int t = threadIdx.x;
     if (t < QUERIES) {
@@ -56,7 +56,10 @@ __device__ void load_queries(const Problem<A> &p, const cp_task &task, int kv_he
         tiles.query[t] = query;
     }
     __syncthreads();
-    for (int e = t; e < QUERIES * (D / PIECE); e += THREADS) {
+}
+
+template <class A, int D> __device__ void load_queries(const Problem<A> &p, Tiles<A, D> &tiles) {
+    for (int e = threadIdx.x; e < QUERIES * (D / PIECE); e += THREADS) {
         int x = e / (D / PIECE), i = e % (D / PIECE) * PIECE;
         Query query = tiles.query[x];
         if (query.row < 0) {
@@ -67,8 +70,8 @@ __device__ void load_queries(const Problem<A> &p, const cp_task &task, int kv_he
     }
 }
 
-/* Loads keys first_key .. first_key + KEYS-1 of the task, and zeros where there is no key: slots
- * after the last key of a chunk are never read. */
+/* Loads keys first_key .. first_key + KEYS-1 of the task, and zeros from key n_keys on: slots after
+ * the last key of a chunk are never read. */
 template <class A, int D>
 __device__ void load_keys(const Problem<A> &p, const cp_task &task, int kv_head, int first_key,
                           int n_keys, Tiles<A, D> &tiles) {
@@ -117,7 +120,7 @@ template <class A, int D>
 __device__ void weigh(const Problem<A> &p, Tiles<A, D> &tiles, int x, int first_key,
                       typename A::Score &m, typename A::Weight &n) {
     int j = threadIdx.x % 32;
-    bool seen = first_key + j < tiles.query[x].visible;
+    bool seen = cp_sees(&tiles.query[x].seen, first_key + j) != 0;
     typename A::Score s = score(p, tiles, x, j);
     typename A::Score m_new = A::maximum(m, warp_maximum<A>(seen ? s : A::none()));
     typename A::Weight weight = seen ? A::exponential(s, m_new) : A::zero();
@@ -151,9 +154,17 @@ template <class A, int D> __global__ void __launch_bounds__(THREADS) attend_task
         for (int r = 0; r < SUMS; r++) {
             o[r] = A::zero();
         }
-        load_queries(p, task, kv_head, first, n_keys, tiles);
-        for (int first_key = 0; first_key < n_keys; first_key += KEYS) {
-            load_keys(p, task, kv_head, first_key, n_keys, tiles);
+        list_queries(p, task, kv_head, first, n_keys, tiles);
+        cp_keys_seen all = keys_of_queries<KEYS>(p, tiles.query, n_keys);
+        if (cp_sees_none(&all)) {
+            store_none(p, tiles.query);
+            __syncthreads();
+            continue;
+        }
+        load_queries(p, tiles);
+        for (int first_key = next_tile(all, 0); first_key < all.end;
+             first_key = next_tile(all, first_key + KEYS)) {
+            load_keys(p, task, kv_head, first_key, end_of_tile<KEYS>(all, first_key), tiles);
             __syncthreads();
             for (int r = 0; r < ROWS; r++) {
                 weigh(p, tiles, warp * ROWS + r, first_key, m[r], n[r]);

@@ -48,16 +48,20 @@ template <class A, int D, int MT> struct Tiles {
 };
 
 template <class A, int D, int MT>
-__device__ void load_queries(const Problem<A> &p, const cp_task &task, int kv_head, int first,
+__device__ void list_queries(const Problem<A> &p, const cp_task &task, int kv_head, int first,
                              int n_keys, Tiles<A, D, MT> &tiles) {
-    const int QUERIES = Tiles<A, D, MT>::QUERIES;
     int thread = threadIdx.x;
-    if (thread < QUERIES) {
+    if (thread < tiles.QUERIES) {
         Query query = query_of(p, task, kv_head, first + thread, n_keys);
         tiles.query[thread] = query;
     }
     __syncthreads();
-    for (int e = thread; e < QUERIES * (D / PIECE); e += THREADS) {
+}
+
+template <class A, int D, int MT>
+__device__ void load_queries(const Problem<A> &p, Tiles<A, D, MT> &tiles) {
+    const int QUERIES = Tiles<A, D, MT>::QUERIES;
+    for (int e = threadIdx.x; e < QUERIES * (D / PIECE); e += THREADS) {
         int x = e / (D / PIECE), i = e % (D / PIECE) * PIECE;
         Query query = tiles.query[x];
         const typename A::Key *from =
@@ -66,9 +70,9 @@ __device__ void load_queries(const Problem<A> &p, const cp_task &task, int kv_he
     }
 }
 
-/* Copies keys first_key, first_key + 1, ... of the task to a buffer, and zeros after the last key:
- * the slots there are never read. After the last tile it copies nothing, but still commits a group
- * of copies, because the wait counts groups. */
+/* Copies keys first_key, first_key + 1, ... of the task to a buffer, and zeros from key n_keys on:
+ * the slots after the last key are never read. After the last tile it copies nothing, but still
+ * commits a group of copies, because the wait counts groups. */
 template <class A, int D, int MT>
 __device__ void load_keys(const Problem<A> &p, const cp_task &task, int kv_head, int first_key,
                           int n_keys, Tiles<A, D, MT> &tiles, int buffer) {
@@ -143,21 +147,23 @@ __device__ void multiply_keys(const Tiles<A, D, MT> &tiles, int buffer, int x, i
 }
 
 /* MERGE-3, MERGE-4: scales the scores (none() for keys that a row does not see), finds the new
- * maximum, and rescales n and o to it. first_key is the number in the task of the first of the N
- * keys. */
-template <class A, int D, int N>
+ * maximum, and rescales n and o to it. `query` is the lane's first one, of row g. first_key is the
+ * number in the task of the first of the N keys. */
+template <class A, int D, int N, bool WINDOW>
 __device__ void weigh(const Problem<A> &p, typename A::Score (&s)[N / 8][4], int first_key,
-                      const int (&visible)[2], Sums<A, D> &sums) {
+                      const Query *query, Sums<A, D> &sums) {
     int column = threadIdx.x % 4 * 2;
     typename A::Weight rescale[2];
     SIMT_UNROLL
     for (int r = 0; r < 2; r++) {
         typename A::Score m = sums.m[r];
+        cp_keys_seen of_row = query[8 * r].seen;
         SIMT_UNROLL
         for (int y = 0; y < N / 8; y++) {
             SIMT_UNROLL
             for (int x = 0; x < 2; x++) {
-                bool seen = first_key + 8 * y + column + x < visible[r];
+                int key = first_key + 8 * y + column + x;
+                bool seen = WINDOW ? cp_sees(&of_row, key) != 0 : key < of_row.end;
                 typename A::Score &score = s[y][2 * r + x];
                 score = seen ? A::scaled(score, p.scale) : A::none();
                 m = A::maximum(m, score);
@@ -275,16 +281,28 @@ __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
          first = cp_next_tile(first, QUERIES, gridDim.z)) {
         Sums<A, D> sums;
         clear(sums);
-        load_queries(p, task, kv_head, first, n_keys, tiles);
-        load_keys(p, task, kv_head, 0, n_keys, tiles, 0);
-        int visible[2] = {tiles.query[x + g].visible, tiles.query[x + g + 8].visible};
-        for (int first_key = 0, buffer = 0; first_key < n_keys; first_key += KEYS, buffer ^= 1) {
-            load_keys(p, task, kv_head, first_key + KEYS, n_keys, tiles, buffer ^ 1);
+        list_queries(p, task, kv_head, first, n_keys, tiles);
+        cp_keys_seen all = keys_of_queries<KEYS>(p, tiles.query, n_keys);
+        if (cp_sees_none(&all)) {
+            store_none(p, tiles.query);
+            __syncthreads();
+            continue;
+        }
+        load_queries(p, tiles);
+        int first_key = next_tile(all, 0);
+        load_keys(p, task, kv_head, first_key, end_of_tile<KEYS>(all, first_key), tiles, 0);
+        for (int buffer = 0, next; first_key < all.end; first_key = next, buffer ^= 1) {
+            next = next_tile(all, first_key + KEYS);
+            load_keys(p, task, kv_head, next, end_of_tile<KEYS>(all, next), tiles, buffer ^ 1);
             simt::cp_async_wait<1>();
             __syncthreads();
             typename A::Score s[N / 8][4];
             multiply_keys<A, D, MT, N>(tiles, buffer, x, j, s);
-            weigh<A, D, N>(p, s, first_key + j, visible, sums);
+            if (p.window.keys == 0) {
+                weigh<A, D, N, false>(p, s, first_key + j, &tiles.query[x + g], sums);
+            } else {
+                weigh<A, D, N, true>(p, s, first_key + j, &tiles.query[x + g], sums);
+            }
             multiply_values<A, D, MT, N>(tiles, buffer, j, s, sums);
             __syncthreads();
         }

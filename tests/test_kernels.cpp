@@ -65,6 +65,7 @@ static Problem<A> problem_of(const attend_case &c, const Schedule &schedule, Mem
     p.n_kv_heads = c.shape.n_kv_heads;
     p.head_dim = c.shape.head_dim;
     p.chunk_size = c.shape.chunk_size;
+    p.window = c.attention.window;
     p.out = memory.out.data();
     p.out_type = memory.out_type;
     p.lse = memory.lse.data();
@@ -142,12 +143,28 @@ static bool is_asked_for(int version, const shape &s) {
            s.head_dim <= setting("CHUNKPROOF_MOST_DIM", s.head_dim);
 }
 
-/* each(case, version, schedule) for every shape, version and length of tasks. */
-template <class Each> static void each_case(int n_seeds, Each each) {
+/* Of one key; within a tile and over its border; at and beside borders of chunks; kept keys that
+ * end in the chunk in which the window begins, and behind its first key; ahead, with a window and
+ * without; as large as the context. */
+static cp_window window_of(const shape &s, int seed) {
+    const int c = s.chunk_size;
+    const cp_window windows[] = {{1, 0, 0},         {c, 0, 1},         {c + 1, 0, c - 1},
+                                 {3, 2, 0},         {33, 0, 2},        {2 * c - 1, 1, c + 1},
+                                 {0, c, 0},         {65, 0, 40},       {2, 0, 2 * c},
+                                 {c / 2 + 1, 0, c}, {1000000, 0, 500}, {5, 1 << 30, 3}};
+    return windows[static_cast<std::size_t>(seed) % (sizeof windows / sizeof windows[0])];
+}
+
+/* each(case, version, schedule) for every shape, version and length of tasks; `windows`: with one
+ * for each seed, another one for each shape. */
+template <class Each> static void each_case(int n_seeds, bool windows, Each each) {
+    int of_shape = 0;
     for (const shape &s : shapes) {
+        of_shape++;
         for (int seed = 1; seed <= n_seeds; seed++) {
             attend_case c;
             case_make(&c, &s, static_cast<unsigned long long>(seed));
+            c.attention.window = windows ? window_of(s, of_shape + 5 * seed) : cp_window{0, 0, 0};
             for (int version = 1; version <= plain::n_versions; version++) {
                 if (is_asked_for(version, s)) {
                     each(c, version, Schedule(c, 1 + seed % 3));
@@ -169,9 +186,9 @@ static double compare_one(const attend_case &c, int version, const Schedule &sch
                        : compare(run<Bits>(c, version, schedule, seed));
 }
 
-static void numbers_are_within_the_tolerance(void **) {
+static void compare_all(int n_seeds, bool windows) {
     double largest[plain::n_versions + 1] = {};
-    each_case(3, [&](const attend_case &c, int version, const Schedule &schedule) {
+    each_case(n_seeds, windows, [&](const attend_case &c, int version, const Schedule &schedule) {
         double x = compare_one<plain::Nats, plain::Bits>(c, version, schedule, 0);
         largest[version] = std::fmax(largest[version], x);
     });
@@ -180,19 +197,36 @@ static void numbers_are_within_the_tolerance(void **) {
     }
 }
 
+static void numbers_are_within_the_tolerance(void **) {
+    compare_all(3, false);
+}
+
+/* WINDOW-1 to WINDOW-3 */
+static void so_are_those_of_windows(void **) {
+    compare_all(6, true);
+}
+
 /* Version 1 computes every score for every element anew: with few elements only where that is done
  * often. */
 static bool takes_long(int version, const attend_case &c) {
     return version == 1 && c.shape.head_dim > 64;
 }
 
-static void checks_find_nothing(void **) {
-    each_case(1, [&](const attend_case &c, int version, const Schedule &schedule) {
+static void check_all(bool windows) {
+    each_case(1, windows, [&](const attend_case &c, int version, const Schedule &schedule) {
         if (takes_long(version, c)) {
             return;
         }
         compare_one<checked::Nats, checked::Bits>(c, version, schedule, version);
     });
+}
+
+static void checks_find_nothing(void **) {
+    check_all(false);
+}
+
+static void checks_find_nothing_with_windows(void **) {
+    check_all(true);
 }
 
 template <class A>
@@ -206,8 +240,8 @@ static void same_bits(const attend_case &c, int version, const Schedule &schedul
     }
 }
 
-static void every_order_gives_the_same_bits(void **) {
-    each_case(1, [](const attend_case &c, int version, const Schedule &schedule) {
+static void run_in_orders(bool windows) {
+    each_case(1, windows, [](const attend_case &c, int version, const Schedule &schedule) {
         if (takes_long(version, c)) {
             return;
         }
@@ -215,6 +249,37 @@ static void every_order_gives_the_same_bits(void **) {
             same_bits<plain::Nats>(c, version, schedule);
         } else {
             same_bits<plain::Bits>(c, version, schedule);
+        }
+    });
+}
+
+static void every_order_gives_the_same_bits(void **) {
+    run_in_orders(false);
+    run_in_orders(true);
+}
+
+template <class A>
+static void same_bits_of(attend_case c, int version, const Schedule &schedule, cp_window window) {
+    Memory<A> first = run<A>(c, version, schedule, 0);
+    c.attention.window = window;
+    Memory<A> other = run<A>(c, version, schedule, 0);
+    if (first.out != other.out || first.lse != other.lse) {
+        fail_case(c, version, "a window that hides nothing, other results");
+    }
+}
+
+/* WINDOW-1: without a window kept says nothing, and a window that is large enough hides nothing. */
+static void a_large_window_and_none_are_the_same(void **) {
+    each_case(1, false, [](const attend_case &c, int version, const Schedule &schedule) {
+        if (takes_long(version, c) || c.shape.query_mode == CASE_OWN) {
+            return; /* rows may stand further behind the last key than a window is wide */
+        }
+        for (const cp_window &window : {cp_window{0, 0, 1}, cp_window{CP_MAX_WINDOW, 0, 3}}) {
+            if (version < 3) {
+                same_bits_of<plain::Nats>(c, version, schedule, window);
+            } else {
+                same_bits_of<plain::Bits>(c, version, schedule, window);
+            }
         }
     });
 }
@@ -266,7 +331,10 @@ struct FieldRow {
         int kv_head = head / (c.shape.n_heads / c.shape.n_kv_heads);
         const std::uint16_t *q =
             &data.q[(static_cast<std::size_t>(row) * c.shape.n_heads + head) * d];
-        for (int j = 0; j < case_visible(&c, row); j++) {
+        for (int j = 0; j < c.plan->sequence[s].n_tokens; j++) {
+            if (case_sees(&c, row, j) == 0) {
+                continue;
+            }
             std::size_t at = case_key(&c, s, j, kv_head);
             unsigned long long score = 0;
             for (std::size_t i = 0; i < d; i++) {
@@ -339,7 +407,14 @@ static void the_fields_are_fields(void **) {
 
 static void exact_over_finite_fields(void **) {
     std::vector<unsigned long long> powers = powers_of_w();
-    each_case(3, [&](const attend_case &c, int version, const Schedule &schedule) {
+    each_case(3, false, [&](const attend_case &c, int version, const Schedule &schedule) {
+        compare_exactly<plain::Exact>(c, version, schedule, powers, 0);
+    });
+}
+
+static void exact_with_windows(void **) {
+    std::vector<unsigned long long> powers = powers_of_w();
+    each_case(4, true, [&](const attend_case &c, int version, const Schedule &schedule) {
         compare_exactly<plain::Exact>(c, version, schedule, powers, 0);
     });
 }
@@ -348,9 +423,13 @@ int main() {
     const CMUnitTest tests[] = {
         cmocka_unit_test(the_fields_are_fields),
         cmocka_unit_test(exact_over_finite_fields),
+        cmocka_unit_test(exact_with_windows),
         cmocka_unit_test(numbers_are_within_the_tolerance),
+        cmocka_unit_test(so_are_those_of_windows),
         cmocka_unit_test(checks_find_nothing),
+        cmocka_unit_test(checks_find_nothing_with_windows),
         cmocka_unit_test(every_order_gives_the_same_bits),
+        cmocka_unit_test(a_large_window_and_none_are_the_same),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

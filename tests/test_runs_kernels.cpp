@@ -142,6 +142,7 @@ static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chu
     a.n_kv_heads = 1;
     a.head_dim = RUNS_POSITIONS;
     a.scale = 1.0;
+    a.window = p.window;
     a.q = memory.loaded(halves(std::vector<double>(results * RUNS_POSITIONS)));
     a.k = memory.loaded(halves(k));
     a.v = memory.loaded(halves(v));
@@ -161,8 +162,13 @@ static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chu
     cp_cuda_free(cuda);
 }
 
-/* RUNS-2, RUNS-5 */
-static void every_version_serves_lists(void **) {
+/* Narrow and wide ones, with keys ahead and first tokens kept, and without. */
+static cp_window window_of(int seed) {
+    const int keys[] = {1, 2, 4, 5, 9, 30, 0}, ahead[] = {0, 3, 0, 40}, kept[] = {0, 1, 6, 0, 15};
+    return {keys[seed % 7], ahead[seed / 7 % 4], kept[seed % 5]};
+}
+
+static void serve_lists(bool windows) {
     static prompts p;
     cp_plan *plan = nullptr;
     int descriptors = 0;
@@ -170,6 +176,7 @@ static void every_version_serves_lists(void **) {
     prompts_new(&p);
     for (int seed = 1; seed <= 24; seed++) {
         prompts_make(&p, static_cast<unsigned long long>(seed));
+        p.window = windows ? window_of(seed) : cp_window{0, 0, 0};
         runs_as_plan(plan, p.plan, RUNS_LISTS);
         plan->stamp.step = static_cast<unsigned long long>(seed);
         try_plan(p, plan, seed % 4 == 0 ? MOST_HEADS : 1, 1 + seed % 3);
@@ -180,9 +187,20 @@ static void every_version_serves_lists(void **) {
     cp_plan_free(plan);
 }
 
+/* RUNS-2, RUNS-5 */
+static void every_version_serves_lists(void **) {
+    serve_lists(false);
+}
+
+/* WINDOW-1 to 3: lists of sequences that see different parts of a run. */
+static void every_version_has_windows_over_runs(void **) {
+    serve_lists(true);
+}
+
 int main() {
     const CMUnitTest tests[] = {
         cmocka_unit_test(every_version_serves_lists),
+        cmocka_unit_test(every_version_has_windows_over_runs),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -35,7 +35,7 @@
  * host memory.
  *
  * Requirements. The device has compute capability 8.0 or more; other devices are refused. K and V
- * are in binary16, in the layout of POOL-7. Sliding windows and caps on scores are not supported.
+ * are in binary16, in the layout of POOL-7. Caps on scores are not supported.
  *
  * Arithmetic (NUM-7). Q, K and V are in binary16, sums in binary32. Results do not depend on when
  * and where threads run. Their last bits depend on the version and on chunks_per_task. */
@@ -44,6 +44,7 @@
 
 #include <stddef.h>
 
+#include "chunkproof/attention.h"
 #include "chunkproof/plan.h"
 #include "chunkproof/status.h"
 
@@ -89,10 +90,11 @@ struct cp_cuda_attention {
     const void *q;         /* [query rows][h][d] binary16 */
     const void
         *k; /* [capacity][h_kv][c][d] binary16; slots after a chunk's last key are not read */
-    const void *v; /* as k */
-    int out_type;  /* CP_FP16 or CP_FP32 */
-    void *out;     /* [query rows][h][d] of out_type */
-    double *lse;   /* [query rows][h], natural logarithm; or NULL */
+    const void *v;           /* as k */
+    int out_type;            /* CP_FP16 or CP_FP32 */
+    void *out;               /* [query rows][h][d] of out_type */
+    double *lse;             /* [query rows][h], natural logarithm; or NULL */
+    struct cp_window window; /* which keys a row sees (WINDOW-1); all zeros: those up to its own */
 };
 
 struct cp_cuda;
@@ -149,7 +151,8 @@ unsigned long long cp_cuda_generation(const struct cp_cuda *cuda);
  * failure nothing is started:
  *   CP_ERROR_ARGUMENT     cuda or attention is NULL, or another device is current
  *   CP_ERROR_STALE        there is no plan on the device, or its stamp is not `stamp` (PLAN-5)
- *   CP_ERROR_ARGUMENT     q, k, v or out is NULL or not aligned, scale is NaN or out of range
+ *   CP_ERROR_ARGUMENT     q, k, v or out is NULL or not aligned, scale is NaN or out of range, a
+ *                         number of the window is negative or above CP_MAX_WINDOW
  *   CP_ERROR_SHAPE        h, h_kv or d is below 1, or h is not a multiple of h_kv
  *   CP_ERROR_WORKSPACE    h or d is above its limit
  *   CP_ERROR_UNSUPPORTED  out_type is neither type, there is no such version, or the version

@@ -73,6 +73,27 @@ static void check_visible(void) {
     REACH("a chunk seen in part", 0 < keys && keys < n);
 }
 
+/* WINDOW-1, WINDOW-2: the same for any window: a key is in one of the two ranges exactly if it is
+ * seen, and the ranges do not meet. */
+static void check_window(void) {
+    struct cp_window w = {between(0, CP_MAX_WINDOW), between(0, CP_MAX_WINDOW),
+                          between(0, CP_MAX_WINDOW)};
+    int p = nondet_int(), position = between(0, 1 << 30);
+    int n = between(0, 1 << 30), j = between(0, 1 << 30);
+    struct cp_keys_seen seen = cp_keys_seen_from(&w, p, position, n);
+    long long t = (long long)position + j, own = p;
+    int sees = t <= own + w.ahead && (w.keys == 0 || t > own - w.keys || t < w.kept);
+    CHECK("WINDOW-2: ranges that do not meet, of so many keys",
+          0 <= seen.kept && seen.kept <= seen.begin && seen.begin <= seen.end && seen.end <= n);
+    CHECK("WINDOW-1, WINDOW-2: exactly the keys that are seen",
+          j >= n || (cp_sees(&seen, j) != 0) == sees);
+    CHECK("WINDOW-2: none at all", cp_sees_none(&seen) == 0 || j >= n || !sees);
+    REACH("two ranges", 0 < seen.kept && seen.kept < seen.begin && seen.begin < seen.end);
+    REACH("kept keys alone", 0 < seen.kept && seen.begin == seen.end);
+    REACH("a row behind the last key", cp_sees_none(&seen) != 0 && n > 0 && p == INT_MAX);
+    REACH("keys ahead of a row before the first", seen.begin < seen.end && p < 0);
+}
+
 /* TPP-5: the queries of a task and K/V head are its rows' heads of that group, each once. */
 static void check_queries(int group) {
     int n_kv_heads = between(1, MOST_HEADS), kv_head = between(0, MOST_HEADS - 1);
@@ -141,6 +162,7 @@ int main(void) {
         check_rows(80, heads[h]);
     }
     check_visible();
+    check_window();
     check_tiles(1);
     check_tiles(16);
     check_tiles(32);

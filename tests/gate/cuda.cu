@@ -100,6 +100,7 @@ static int start(cp_cuda *cuda, const cp_plan *plan, const cp_kernel_call *call)
     attention.n_kv_heads = call->n_kv_heads;
     attention.head_dim = call->head_dim;
     attention.scale = call->scale;
+    attention.window = {call->window, call->ahead, call->kept};
     attention.q = call->q;
     attention.k = call->k;
     attention.v = call->v;
@@ -139,6 +140,7 @@ static struct cp_kernel describe() {
     kernel.q_type = kernel.kv_type = kernel.out_type = CP_FP16;
     kernel.lse_type = CP_FP64;
     kernel.plans = CP_PLANS_LISTS;
+    kernel.masks = CP_MASKS_WINDOW | CP_MASKS_AHEAD | CP_MASKS_KEPT;
     kernel.arithmetic.score = VERSION < 3 ? CP_SUM_FP32 : CP_SUM_TENSOR_CORE;
     kernel.arithmetic.values = kernel.arithmetic.score;
     kernel.arithmetic.weights = VERSION < 3 ? CP_FP32 : CP_FP16;

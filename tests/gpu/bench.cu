@@ -293,7 +293,7 @@ static void run(Clock &clock, const Load &load, double bandwidth, double rate) {
             cp_cuda_attention attention = {
                 planned.plan->stamp, version,   load.n_heads, load.n_kv_heads, HEAD_DIM,
                 0.08838834764831845, q.address, k.address,    v.address,       CP_FP16,
-                out.address,         nullptr};
+                out.address,         nullptr,   {0, 0, 0}};
             Times t = clock.times(
                 [&] { must(cp_cuda_attend(cuda, &attention, clock.stream), cp_cuda_text(cuda)); });
             int shared = 0;
