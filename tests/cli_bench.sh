@@ -47,9 +47,10 @@ json() {
 
 ok "it all runs, small" json "t['smoke'] and not t['interrupted'] and
     t['unit'] in ('plain C', 'AVX2', 'AVX-512', 'NEON') and
-    {c['part'] for c in cells} == {'table3', 'figure3', 'figure4', 'levels', 'gqa'} and
+    {c['part'] for c in cells} == {'table3', 'figure3', 'figure4', 'levels', 'gqa', 'windows'} and
     all(c['end'] == 'measured' and c['rounds'] == 2 for c in cells) and
-    all([s['name'] for s in c['series']] == ['tree', 'paged', 'paged*'] for c in cells) and
+    all([s['name'] for s in c['series']] == ['tree', 'paged', 'paged*'] +
+    ['whole'] * (c['window'] > 0) for c in cells) and {c['window'] for c in cells} == {0, 100} and
     all(s['seconds']['least'] > 0 and s['of_limit']['median'] > 0 for c in cells
     for s in c['series']) and
     all(named(c, 'tree')['of_tree'] == {'median': 1, 'least': 1, 'most': 1} for c in cells) and
@@ -80,7 +81,7 @@ t = json.load(open(sys.argv[2]))
 assert all(None not in row and None not in row.values() for row in rows)
 series = [(c, s) for c in t["attention"] for s in c["series"]]
 attention = [row for row in rows if row["h"]]
-assert len(attention) == len(series) == 21
+assert len(attention) == len(series) == 25
 for row, (c, s) in zip(attention, series):
     assert row["part"] == c["part"] and int(row["live"]) == c["b"]
     assert int(row["n"]) == c["n"] and int(row["n_s"]) == c["n_s"]

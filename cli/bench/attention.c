@@ -14,20 +14,21 @@
 /* What a cell needs: one pool, and one with a copy of each page for each sequence that has it. */
 struct site {
     struct bench_plans plans;
-    struct cp_attention attention[BENCH_OURS];
+    struct cp_attention attention[BENCH_MOST_OURS];
     size_t pool_bytes[2]; /* of K, and as much of V: the tree's, the copies */
     char *pool[2];        /* K, then V; [1] NULL: nothing is shared */
-    void *q, *out[BENCH_OURS];
-    void *workspace[BENCH_OURS];
+    void *q, *out[BENCH_MOST_OURS];
+    void *workspace[BENCH_MOST_OURS];
     struct peer *peer[BENCH_MOST_SERIES]; /* whose series it is, ... */
     int number[BENCH_MOST_SERIES];        /* ... and its number there */
 };
 
-static const char *const our_names[BENCH_OURS] = {"tree", "paged", "paged*"};
-static const char *const our_notes[BENCH_OURS] = {
+static const char *const our_names[BENCH_MOST_OURS] = {"tree", "paged", "paged*", "whole"};
+static const char *const our_notes[BENCH_MOST_OURS] = {
     "two phases over the tree",
     "each sequence alone, with copies of shared pages (the papers' PagedAttn)",
-    "each sequence alone, with shared pages stored once (PagedAttn*)"};
+    "each sequence alone, with shared pages stored once (PagedAttn*)",
+    "two phases over the tree, without the window"};
 
 /* ---- Memory ---- */
 
@@ -81,9 +82,10 @@ static size_t rows_bytes(const struct bench_load *load) {
 
 /* What cp_opt_attend() is given, but for the workspace. */
 static void describe(struct site *site, const struct bench_load *load, int which) {
-    const struct cp_plan *plan[BENCH_OURS] = {site->plans.tree, site->plans.paged,
-                                              site->plans.pages};
+    const struct cp_plan *plan[BENCH_MOST_OURS] = {site->plans.tree, site->plans.paged,
+                                                   site->plans.pages, site->plans.tree};
     int pool = which == BENCH_PAGED && site->pool[1] != NULL;
+    int window = which == BENCH_WHOLE ? 0 : load->window;
     if (which == BENCH_PAGED && !pool) {
         plan[which] = site->plans.pages; /* nothing is shared: the same pages */
     }
@@ -93,6 +95,7 @@ static void describe(struct site *site, const struct bench_load *load, int which
                                                    .n_kv_heads = load->n_kv_heads,
                                                    .head_dim = load->head_dim,
                                                    .scale = 1.0 / sqrt(load->head_dim),
+                                                   .window = {window, 0, 0},
                                                    .q_type = CP_FP16,
                                                    .kv_type = CP_FP16,
                                                    .out_type = CP_FP16,
@@ -105,7 +108,7 @@ static void describe(struct site *site, const struct bench_load *load, int which
 
 static int add_ours(struct site *site, const struct bench_bench *bench,
                     const struct bench_load *load) {
-    for (int i = 0; i < BENCH_OURS; i++) {
+    for (int i = 0; i < bench_ours_of(load); i++) {
         site->out[i] = calloc(1, rows_bytes(load));
         describe(site, load, i);
         struct cp_attention *a = &site->attention[i];
@@ -142,7 +145,7 @@ static int furnish(struct site *site, const struct bench_bench *bench,
 }
 
 static void clear(struct site *site) {
-    for (int i = 0; i < BENCH_OURS; i++) {
+    for (int i = 0; i < BENCH_MOST_OURS; i++) {
         free(site->out[i]);
         free(site->workspace[i]);
     }
@@ -159,7 +162,8 @@ static void clear(struct site *site) {
 static int check(const struct bench_bench *bench, const struct site *site,
                  struct bench_cell *cell) {
     struct check_wrong wrong;
-    for (int i = 0; i < BENCH_OURS; i++) {
+    int first = 0;
+    for (int i = 0; i < bench_ours_of(&cell->load); i++) {
         int status = cp_opt_attend(bench->opt, &site->attention[i]);
         if (status != CP_OK) {
             cell->end = BENCH_WRONG;
@@ -168,14 +172,18 @@ static int check(const struct bench_bench *bench, const struct site *site,
             return 0;
         }
     }
-    const void *out[BENCH_OURS] = {site->out[0], site->out[1], site->out[2]};
+    const void *out[BENCH_MOST_OURS] = {site->out[0], site->out[1], site->out[2], site->out[3]};
     int right =
         bench_check(&site->attention[BENCH_TREE], out, BENCH_OURS, bench->head_of_check, &wrong);
+    if (right == 1 && cell->load.window > 0) {
+        first = BENCH_WHOLE;
+        right = bench_check(&site->attention[first], out + first, 1, bench->head_of_check, &wrong);
+    }
     if (right == 0) {
         cell->end = BENCH_WRONG;
         (void)snprintf(cell->note, sizeof cell->note,
                        "%s: out[%d][%d][%d] is %.9g and must be %.9g within %.3g",
-                       our_names[wrong.result], wrong.row, wrong.head, wrong.i, wrong.got,
+                       our_names[first + wrong.result], wrong.row, wrong.head, wrong.i, wrong.got,
                        wrong.expected, wrong.bound);
     }
     return right < 0 ? -1 : 0;
@@ -183,9 +191,10 @@ static int check(const struct bench_bench *bench, const struct site *site,
 
 /* ---- Time ---- */
 
+/* Peers have no windows: their question (peer.h) knows none. */
 static void add_peers(const struct bench_bench *bench, struct site *site, struct bench_cell *cell) {
     struct peer_series found[PEER_MOST_SERIES];
-    for (int p = 0; p < bench->n_peers; p++) {
+    for (int p = 0; p < bench->n_peers && cell->load.window == 0; p++) {
         int n = peer_cell(bench->peer[p], &cell->load, cp_opt_threads(bench->opt), bench->memory,
                           found, BENCH_MOST_SERIES - cell->n_series);
         for (int i = 0; i < n; i++) {
@@ -257,7 +266,7 @@ static int run_round(const struct bench_bench *bench, const struct site *site,
         if (probe(bench, cell, round, &found) != 0) {
             return -1;
         }
-        if (which < BENCH_OURS) {
+        if (which < bench_ours_of(&cell->load)) {
             run_ours(bench, site, series, which, round);
         } else {
             run_peer(bench, site, series, which, round);
@@ -272,7 +281,7 @@ static int run_round(const struct bench_bench *bench, const struct site *site,
 
 static int measure(const struct bench_bench *bench, struct site *site, struct bench_cell *cell) {
     double until;
-    for (int i = 0; i < BENCH_OURS; i++) {
+    for (int i = 0; i < bench_ours_of(&cell->load); i++) {
         struct bench_series *series = &cell->series[cell->n_series++];
         series->measured = 1;
         (void)snprintf(series->name, sizeof series->name, "%s", our_names[i]);

@@ -32,9 +32,10 @@ static void room_free(struct room *room) {
     free(room->bound);
 }
 
-/* The query, and the keys and values of its path, in binary64; returns the largest score in
- * magnitude. */
-static double gather(const struct cp_attention *a, int row, int head, const struct room *room) {
+/* The query, and the n keys that it sees, the last ones of its path, with their values, in
+ * binary64; returns the largest score in magnitude. */
+static double gather(const struct cp_attention *a, int row, int head, int n,
+                     const struct room *room) {
     const struct cp_plan_sequence *path = &a->plan->sequence[row];
     size_t d = (size_t)a->head_dim, c = (size_t)a->plan->chunk_size;
     size_t group = (size_t)(a->n_heads / a->n_kv_heads);
@@ -43,8 +44,8 @@ static double gather(const struct cp_attention *a, int row, int head, const stru
         size_t at = ((size_t)row * (size_t)a->n_heads + (size_t)head) * d + x;
         room->q[x] = cp_number_load(a->q, a->q_type, at);
     }
-    for (size_t j = 0; j < (size_t)path->n_tokens; j++) {
-        size_t chunk = (size_t)path->run[j / c].chunk, slot = j % c;
+    for (size_t j = 0, first = (size_t)(path->n_tokens - n); j < (size_t)n; j++) {
+        size_t chunk = (size_t)path->run[(first + j) / c].chunk, slot = (first + j) % c;
         size_t at = ((chunk * (size_t)a->n_kv_heads + (size_t)head / group) * c + slot) * d;
         double sum = 0.0;
         for (size_t x = 0; x < d; x++) {
@@ -57,19 +58,27 @@ static double gather(const struct cp_attention *a, int row, int head, const stru
     return largest;
 }
 
+/* The row stands at the last one of its sequence. */
+static int keys_of(const struct cp_attention *a, int row) {
+    int n = a->plan->sequence[row].n_tokens;
+    return a->window.keys > 0 && a->window.keys < n ? a->window.keys : n;
+}
+
 static void solve(const struct cp_attention *a, int row, int head, const struct room *room) {
     const struct cp_kernel kernel = {.q_type = a->q_type,
                                      .kv_type = a->kv_type,
                                      .out_type = a->out_type,
                                      .lse_type = CP_FP64,
                                      .arithmetic = CP_OPT_ARITHMETIC};
-    struct gate_recipe recipe = {.head_dim = a->head_dim, .chunk_size = a->plan->chunk_size};
-    int n = a->plan->sequence[row].n_tokens;
+    static const struct gate_rotated placed;
+    int n = keys_of(a, row), steps = gate_steps(&kernel, a->plan->chunk_size, n);
     struct cp_tolerance_row question = {n,       a->head_dim,   a->scale, room->q, room->k,
                                         room->v, room->scratch, NULL,     NULL};
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
-    gate_class(&kernel, &recipe, n, gather(a, row, head, room), &arithmetic, &counts);
+    steps += a->window.keys > 0; /* which begins in the middle of a step */
+    gate_class_of_steps(&kernel, a->head_dim, n, steps, gather(a, row, head, n, room), &placed,
+                        &arithmetic, &counts);
     cp_tolerance(&arithmetic, &counts, &question, 0.0, room->expected, room->bound, NULL, NULL);
 }
 

@@ -39,7 +39,7 @@ static double of_tree(const struct bench_cell *cell, int series) {
 /* The peers' fastest, in units of ours; below 0: none was measured. */
 static double fastest_peer(const struct bench_cell *cell) {
     double least = -1.0;
-    for (int i = BENCH_OURS; i < cell->n_series; i++) {
+    for (int i = bench_ours_of(&cell->load); i < cell->n_series; i++) {
         double ratio = cell->series[i].measured ? of_tree(cell, i) : -1.0;
         least = ratio > 0.0 && (least < 0.0 || ratio < least) ? ratio : least;
     }
@@ -82,7 +82,7 @@ void bench_goals_of_attention(struct bench_goal *goal, const struct bench_cell *
             bench_goal_add(&goal[0], of_tree(&cell[i], BENCH_PAGES), name);
             bench_goal_add(&goal[1], of_limit(&cell[i]), name);
         }
-        if (shared == 0) {
+        if (shared == 0 && cell[i].load.window == 0) {
             bench_goal_add(&goal[2], of_bandwidth(&cell[i]), name);
         }
         double peer = fastest_peer(&cell[i]);

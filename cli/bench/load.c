@@ -75,6 +75,14 @@ static void add_grouped(struct list *list, int heads) {
     }
 }
 
+/* Windows that are a quarter of the context, and an eighth. */
+static void add_windows(struct list *list, int heads) {
+    for (int n = 16384; n <= 32768; n *= 2) {
+        add_one(list, "windows", 4, n, 0, heads, heads % 4 == 0 ? heads / 4 : heads);
+        list->load[list->n - 1].window = 4096;
+    }
+}
+
 static void add_small(struct list *list) {
     static const struct bench_level level[] = {{1, 64}, {2, 128}};
     add_one(list, "table3", 4, 192, 0, 4, 4);
@@ -84,6 +92,8 @@ static void add_small(struct list *list) {
     add_one(list, "figure4", 6, 192 + 64, 192, 4, 4);
     add(list, "levels", 4, 250, 4, 4, level, 2);
     add_one(list, "gqa", 4, 192, 128, 4, 1);
+    add_one(list, "windows", 4, 700, 0, 4, 1);
+    list->load[list->n - 1].window = 100;
 }
 
 int bench_loads(struct bench_load *load, int heads, int smoke) {
@@ -96,6 +106,7 @@ int bench_loads(struct bench_load *load, int heads, int smoke) {
     add_figures(&list, heads);
     add_levels(&list, heads);
     add_grouped(&list, heads);
+    add_windows(&list, heads);
     return list.n;
 }
 
@@ -107,9 +118,16 @@ int bench_load_shared(const struct bench_load *load) {
     return sum;
 }
 
+int bench_load_seen(const struct bench_load *load) {
+    return load->window > 0 && load->window < load->n ? load->window : load->n;
+}
+
 void bench_load_print(const struct bench_load *load, char text[BENCH_LOAD_TEXT]) {
-    (void)snprintf(text, BENCH_LOAD_TEXT, "%s b=%d n=%d n_s=%d h=%d/%d", load->part, load->b,
-                   load->n, bench_load_shared(load), load->n_heads, load->n_kv_heads);
+    int n = snprintf(text, BENCH_LOAD_TEXT, "%s b=%d n=%d n_s=%d h=%d/%d", load->part, load->b,
+                     load->n, bench_load_shared(load), load->n_heads, load->n_kv_heads);
+    if (load->window > 0 && n > 0 && n < BENCH_LOAD_TEXT) {
+        (void)snprintf(text + n, (size_t)(BENCH_LOAD_TEXT - n), " window=%d", load->window);
+    }
 }
 
 /* ---- Plans ---- */
@@ -204,6 +222,9 @@ int bench_plans_new(struct bench_plans *plans, const struct bench_load *load) {
         plans->distinct +=
             tree->sequence[s].n_tokens - tree->sequence[s].n_shared * tree->chunk_size;
     }
+    if (load->window > 0) {
+        plans->distinct = (long long)load->b * bench_load_seen(load);
+    }
     return 0;
 }
 
@@ -228,5 +249,5 @@ double bench_load_bytes(const struct bench_load *load, long long distinct) {
 }
 
 double bench_load_flops(const struct bench_load *load) {
-    return 4.0 * load->b * (double)load->n_heads * load->n * load->head_dim;
+    return 4.0 * load->b * (double)load->n_heads * bench_load_seen(load) * load->head_dim;
 }

@@ -22,17 +22,21 @@ struct bench_load {
     int b, n, n_heads, n_kv_heads, head_dim, chunk_size;
     int n_levels;
     struct bench_level level[BENCH_MOST_LEVELS];
+    int window; /* keys of each row (WINDOW-1); 0: all of its n. Only where nothing is shared. */
 };
 
 #define BENCH_TYPE_BYTES 2 /* of a number of Q, K, V and out */
 
-/* The papers' Table 3 and Figures 3 and 4, trees of two and three levels, and grouped heads, for h
- * = `heads`. `smoke`: a few small loads instead. Writes at most BENCH_MOST_LOADS; returns how
- * many. */
+/* The papers' Table 3 and Figures 3 and 4, trees of two and three levels, grouped heads, and sliding
+ * windows, for h = `heads`. `smoke`: a few small loads instead. Writes at most BENCH_MOST_LOADS;
+ * returns how many. */
 int bench_loads(struct bench_load *load, int heads, int smoke);
 
 /* n_s: how many tokens a sequence shares with another one. */
 int bench_load_shared(const struct bench_load *load);
+
+/* How many keys each row sees. */
+int bench_load_seen(const struct bench_load *load);
 
 /* "table3 b=32 n=1024 n_s=512 h=32/32" */
 #define BENCH_LOAD_TEXT 96
@@ -44,7 +48,7 @@ struct bench_plans {
     struct cp_plan *tree;  /* shared chunks first */
     struct cp_plan *pages; /* PagedAttn*: each sequence alone, shared pages stored once */
     struct cp_plan *paged; /* PagedAttn: each sequence alone, shared pages copied */
-    long long distinct;    /* tokens with K and V */
+    long long distinct;    /* tokens with K and V that some row sees */
 };
 
 /* Returns 0, or -1: out of memory, or beyond the plan's bounds (limits.h). */
@@ -55,7 +59,7 @@ void bench_plans_free(struct bench_plans *plans);
 size_t bench_chunk_bytes(const struct bench_load *load);
 
 /* The least that decoding must move and do: the bytes of distinct K and V, of Q and of out; 4 b h n
- * d operations (MODEL-3). */
+ * d operations (MODEL-3), where n are the keys that a row sees. */
 double bench_load_bytes(const struct bench_load *load, long long distinct);
 double bench_load_flops(const struct bench_load *load);
 

@@ -12,6 +12,7 @@ enum bench_part {
     BENCH_FIGURE4,
     BENCH_LEVELS,
     BENCH_GQA,
+    BENCH_WINDOWS,
     BENCH_TREES,
     BENCH_TRACE,
     BENCH_GATE,
@@ -20,7 +21,7 @@ enum bench_part {
 
 extern const char *const bench_part_names[BENCH_PARTS];
 
-#define BENCH_ATTENTION 5 /* the first so many are of attention */
+#define BENCH_ATTENTION 6 /* the first so many are of attention */
 
 #define BENCH_MOST_HEADS   1024
 #define BENCH_MOST_SECONDS 3600.0

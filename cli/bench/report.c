@@ -81,11 +81,12 @@ static void print_attention(const struct bench_report *report, FILE *out) {
     for (int i = 0; i < report->n_cells; i++) {
         print_cell(&report->cell[i], out);
         busy += report->cell[i].n_rounds > 0 && bench_cell_share(&report->cell[i]) < BENCH_BUSY;
-        peers += report->cell[i].n_series > BENCH_OURS;
+        peers += report->cell[i].n_series > bench_ours_of(&report->cell[i].load);
     }
     fputs("  n tokens each, of which all share n_s; h = query heads / K and V heads\n"
           "  tree: opt/ over the plan of the tree. paged, paged*: the same loops, each sequence\n"
-          "  alone, with shared pages copied (PagedAttn) or stored once (PagedAttn*)\n",
+          "  alone, with shared pages copied (PagedAttn) or stored once (PagedAttn*). whole: tree\n"
+          "  without the window that the load has\n",
           out);
     if (peers == 0) {
         fputs("  no peer; --peer adds one\n", out);
