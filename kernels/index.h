@@ -30,8 +30,8 @@ struct cp_dims {
     int chunk_size; /* c */
 };
 
-/* PREFILL-2 to PREFILL-4: how many of the n keys from `position` >= 0 on are at positions up to p. A
- * query row at p sees these. */
+/* PREFILL-2 to PREFILL-4: how many of the n keys from `position` >= 0 on are at positions up to p:
+ * those that a query row at p sees. */
 CP_INDEX int cp_keys_from(long long p, int position, int n) {
     if (p < position) {
         return 0;
@@ -40,7 +40,7 @@ CP_INDEX int cp_keys_from(long long p, int position, int n) {
     return before < n ? (int)before + 1 : n;
 }
 
-/* WINDOW-2: keys 0 .. kept - 1 and begin .. end - 1 of a task or of a chunk; kept <= begin <= end. */
+/* WINDOW-2: keys 0 .. kept - 1 and begin .. end - 1 of a task; kept <= begin <= end. */
 struct cp_keys_seen {
     int kept, begin, end;
 };

@@ -48,8 +48,8 @@ __device__ Query query_of(const Problem<A> &p, const cp_task &task, int kv_head,
 }
 
 /* Which keys the loops over tiles of KEYS keys take for these queries: 0 .. kept - 1 and
- * begin .. end - 1, where begin is at the border of a tile. Without a window all keys; with one, all
- * that any of the queries sees. */
+ * begin .. end - 1, where begin is at the border of a tile. Without a window these are all keys;
+ * with one, all that any of the queries sees. */
 template <int KEYS, class A, int N>
 __device__ cp_keys_seen keys_of_queries(const Problem<A> &p, const Query (&query)[N], int n_keys) {
     if (p.window.keys == 0) {

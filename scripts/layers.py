@@ -46,7 +46,7 @@ BELOW = {
     "merging": "limits status number softmax tolerance",
     "opt_tree": "limits status memory pool tree",
     "opt_plan": "limits status memory tree plan opt_tree",
-    "cuda": "limits status plan",
+    "cuda": "limits status plan attention",
     "kernel": "number plan",
     "opt": "limits status attention kernel",
     "opt_decoder": "limits status decoder opt",

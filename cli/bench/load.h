@@ -27,7 +27,7 @@ struct bench_load {
 
 #define BENCH_TYPE_BYTES 2 /* of a number of Q, K, V and out */
 
-/* The papers' Table 3 and Figures 3 and 4, trees of two and three levels, grouped heads, and sliding
+/* The papers' Table 3 and Figures 3 and 4, trees of two and three levels, grouped heads, sliding
  * windows, for h = `heads`. `smoke`: a few small loads instead. Writes at most BENCH_MOST_LOADS;
  * returns how many. */
 int bench_loads(struct bench_load *load, int heads, int smoke);
