@@ -154,11 +154,21 @@ struct cp_shift cp_shift_of(const struct cp_shift_arithmetic *arithmetic,
                 biased(*arithmetic, *change, score, 0.0, score_error, sigma) : 0.0))) <=
               product(growth_of_cap(*arithmetic), absolute(s.value) + score_error +
                 (sigma + before)); */
+        /*@ assert value: change->bias_first != 0 ==>
+              s.value == after_cap(*change, after_bias(*change, score)); */
+        /*@ assert sum: change->bias_first != 0 ==> biased(*arithmetic, *change, score, 0.0,
+              score_error, sigma) + error_of_cap(*arithmetic, change->cap, absolute(s.value) +
+              score_error, sigma + biased(*arithmetic, *change, score, 0.0, score_error, sigma))
+              <= s.error; */
+        /*@ assert both: change->bias_first != 0 ==>
+              0.0 <= capped(*arithmetic, *change, after_bias(*change, score), biased(*arithmetic,
+                *change, score, 0.0, score_error, sigma), score_error, sigma) <= s.error; */
     }
-    /*@ assert second: 0.0 <= (change->bias_first != 0 ?
-          capped(*arithmetic, *change, after_bias(*change, score), biased(*arithmetic, *change,
-            score, 0.0, score_error, sigma), score_error, sigma) :
-          capped(*arithmetic, *change, score, 0.0, score_error, sigma)) <= s.error; */
+    /*@ assert second: change->bias_first == 0 ==>
+          0.0 <= capped(*arithmetic, *change, score, 0.0, score_error, sigma) <= s.error; */
+    /*@ assert second_of_two: change->bias_first != 0 ==>
+          0.0 <= capped(*arithmetic, *change, after_bias(*change, score), biased(*arithmetic,
+            *change, score, 0.0, score_error, sigma), score_error, sigma) <= s.error; */
     if (!change->bias_first && !change->without_bias) {
         s = add(&way, s, change->bias);
     }

@@ -6,7 +6,7 @@
     it allows, and these lists with the main theorems of the files. *)
 From Chunkproof Require NumCore NumRound NumScore NumInvariant NumTolerance NumChunks NumFormat
   NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms NumFloatReferences NumFloatKeys NumFloatBound
-  NumFloatNearest NumFloatColumn NumFloatFinite NumFloatWhole.
+  NumFloatNearest NumFloatColumn NumFloatFinite NumFloatWhole NumShift.
 
 Definition of_NumCore := (
   NumCore.quotient_error,
@@ -121,3 +121,15 @@ Definition of_NumFloatWhole := (
   NumFloatWhole.tolerance_is_up_in_binary64,
   NumFloatWhole.lse_tolerance_is_up_in_binary64).
 Print Assumptions of_NumFloatWhole.
+
+Definition of_NumShift := (
+  NumShift.tanh_is_no_steeper,
+  NumShift.tanh_keeps_relative_errors,
+  NumShift.off_by_both,
+  NumShift.cap_is_near,
+  NumShift.bias_is_near,
+  NumShift.cap_then_bias_is_near,
+  NumShift.bias_then_cap_is_near,
+  NumShift.sink_is_near,
+  NumShift.shift_of_another_score).
+Print Assumptions of_NumShift.
