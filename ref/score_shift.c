@@ -36,6 +36,7 @@ struct changed {
     double value; /* as it is computed here */
     double off;   /* how far from the change of the score given */
     double error; /* how far a kernel's may be off, beyond sigma */
+    int sure;     /* 0: beyond binary64 */
 };
 
 /* What is the same on the whole way. */
@@ -62,15 +63,22 @@ static double largest_of(const struct way *way, struct changed s) {
 }
 
 /*@
-  requires valid: \valid_read(way);
-  requires ok: way_ok(*way) && 0.0 <= s.off && 0.0 <= s.error && 0.0 <= most;
+  requires valid: \valid_read(way) && \valid_read(change) && \separated(way, change);
+  requires ok: way_ok(*way) && score_change_ok(*change) && 0.0 <= s.off && 0.0 <= s.error;
   assigns \nothing;
-  ensures value: \result.value == product(most, 1.0 - 2.0 / (e(2.0 * (s.value / most)) + 1.0));
+  ensures value: \result.value == after_cap(*change, s.value);
   ensures off: 0.0 <= s.off <= \result.off && 0.0 <= s.error <= \result.error;
-  ensures num_15: 0.0 <= growth_of_cap(way->of) && s.error <= s.error + error_of_cap(way->of, most,
-    absolute(\result.value) + way->score_error, way->sigma + s.error) <= \result.error;
+  ensures sure: s.sure == 0 ==> \result.sure == 0;
+  ensures growth: change->cap != 0.0 ==> 0.0 <= growth_of_cap(way->of);
+  ensures num_15: s.error <= capped(way->of, *change, s.value, s.error, way->score_error, way->sigma) <=
+    \result.error;
 */
-static struct changed cap(const struct way *way, struct changed s, double most) {
+static struct changed cap(const struct way *way, const struct cp_score_change *change,
+                          struct changed s) {
+    double most = change->cap;
+    if (most == 0.0) {
+        return s;
+    }
     const struct cp_shift_arithmetic *of = &way->of;
     double relative = cp_tolerance_growth(of->unit, 5, of->tanh_error, 1);
     //@ assert relative: 0.0 <= growth_of_cap(way->of) <= relative;
@@ -78,8 +86,9 @@ static struct changed cap(const struct way *way, struct changed s, double most) 
     //@ assert product: 0.0 <= 1.0 + growth_of(way->of, 2) <= product;
     double argument = up_times(up_plus(1.0, of->tanh_error), of->tiny);
     double lost = up_times(most, up_plus(argument, of->tanh_absolute));
-    struct changed t = {most * tanh(s.value / most), s.off, s.error};
-    //@ assert capped: t.value == product(most, 1.0 - 2.0 / (e(2.0 * (s.value / most)) + 1.0));
+    double x = s.value / most;
+    struct changed t = {most * tanh(x), s.off, s.error, s.sure && isfinite(x)};
+    //@ assert capped: t.value == after_cap(*change, s.value);
     t.off = up_plus(
         t.off, up_plus(up_times(CAPPED, fabs(t.value)), up_times(FAINTEST, up_plus(1.0, most))));
     double of_score = up_times(relative, largest_of(way, t));
@@ -93,21 +102,28 @@ static struct changed cap(const struct way *way, struct changed s, double most) 
 }
 
 /*@
-  requires valid: \valid_read(way);
-  requires ok: way_ok(*way) && 0.0 <= s.off && 0.0 <= s.error;
+  requires valid: \valid_read(way) && \valid_read(change) && \separated(way, change);
+  requires ok: way_ok(*way) && score_change_ok(*change) && 0.0 <= s.off && 0.0 <= s.error;
   assigns \nothing;
-  ensures value: \result.value == s.value + bias;
+  ensures value: \result.value == after_bias(*change, s.value);
   ensures off: 0.0 <= s.off <= \result.off && 0.0 <= s.error <= \result.error;
-  ensures num_15: 0.0 <= growth_of(way->of, 3) && s.error <= s.error + error_of_bias(way->of, bias,
-    absolute(\result.value) + way->score_error, way->sigma + s.error) <= \result.error;
+  ensures sure: s.sure == 0 ==> \result.sure == 0;
+  ensures growth: change->without_bias == 0 ==> 0.0 <= growth_of(way->of, 3);
+  ensures num_15: s.error <= biased(way->of, *change, s.value, s.error, way->score_error, way->sigma) <=
+    \result.error;
 */
-static struct changed add(const struct way *way, struct changed s, double bias) {
+static struct changed add(const struct way *way, const struct cp_score_change *change,
+                          struct changed s) {
+    double bias = change->bias;
+    if (change->without_bias) {
+        return s;
+    }
     const struct cp_shift_arithmetic *of = &way->of;
     double relative = cp_tolerance_growth(of->unit, 3, 0.0, 0);
     double here = up_plus(up_times(UNIT, fabs(bias)), FAINTEST);
     double size = up_plus(fabs(bias), here);
     double lost = up_times(up_plus(1.0, relative), up_plus(up_times(relative, size), of->tiny));
-    struct changed t = {s.value + bias, s.off, s.error};
+    struct changed t = {s.value + bias, s.off, s.error, s.sure};
     t.off = up_plus(up_plus(t.off, here), up_times(ROUNDED, fabs(t.value)));
     double of_sum = up_times(relative, largest_of(way, t));
     //@ assert relative: 0.0 <= growth_of(way->of, 3) <= relative;
@@ -138,47 +154,29 @@ struct cp_shift cp_shift_of(const struct cp_shift_arithmetic *arithmetic,
                             const struct cp_score_change *change, double score, double score_error,
                             double sigma) {
     struct way way = {*arithmetic, score_error, sigma};
-    struct changed s = {score, 0.0, 0.0};
-    int is_capped = change->cap != 0.0, sure = arithmetic->unit <= LARGEST_UNIT;
-    if (change->bias_first && !change->without_bias) {
-        s = add(&way, s, change->bias);
+    struct changed given = {score, 0.0, 0.0, arithmetic->unit <= LARGEST_UNIT}, s;
+    if (change->bias_first) {
+        struct changed sum = add(&way, change, given);
+        s = cap(&way, change, sum);
+        /*@ assert first: 0.0 <= biased(*arithmetic, *change, score, 0.0, score_error, sigma) <=
+              sum.error; */
+        /*@ assert rises: capped(*arithmetic, *change, sum.value,
+              biased(*arithmetic, *change, score, 0.0, score_error, sigma), score_error, sigma) <=
+              capped(*arithmetic, *change, sum.value, sum.error, score_error, sigma); */
+    } else {
+        struct changed first = cap(&way, change, given);
+        s = add(&way, change, first);
+        /*@ assert first: 0.0 <= capped(*arithmetic, *change, score, 0.0, score_error, sigma) <=
+              first.error; */
+        /*@ assert rises: biased(*arithmetic, *change, first.value,
+              capped(*arithmetic, *change, score, 0.0, score_error, sigma), score_error, sigma) <=
+              biased(*arithmetic, *change, first.value, first.error, score_error, sigma); */
     }
-    /*@ assert first: 0.0 <= (change->bias_first != 0 ?
-          biased(*arithmetic, *change, score, 0.0, score_error, sigma) : 0.0) <= s.error; */
-    if (is_capped) {
-        sure = sure && isfinite(s.value / change->cap);
-        //@ ghost double before = s.error;
-        s = cap(&way, s, change->cap);
-        /*@ assert grown: product(growth_of_cap(*arithmetic), absolute(s.value) + score_error +
-              (sigma + (change->bias_first != 0 ?
-                biased(*arithmetic, *change, score, 0.0, score_error, sigma) : 0.0))) <=
-              product(growth_of_cap(*arithmetic), absolute(s.value) + score_error +
-                (sigma + before)); */
-        /*@ assert value: change->bias_first != 0 ==>
-              s.value == after_cap(*change, after_bias(*change, score)); */
-        /*@ assert sum: change->bias_first != 0 ==> biased(*arithmetic, *change, score, 0.0,
-              score_error, sigma) + error_of_cap(*arithmetic, change->cap, absolute(s.value) +
-              score_error, sigma + biased(*arithmetic, *change, score, 0.0, score_error, sigma))
-              <= s.error; */
-        /*@ assert both: change->bias_first != 0 ==>
-              0.0 <= capped(*arithmetic, *change, after_bias(*change, score), biased(*arithmetic,
-                *change, score, 0.0, score_error, sigma), score_error, sigma) <= s.error; */
-    }
-    /*@ assert second: change->bias_first == 0 ==>
-          0.0 <= capped(*arithmetic, *change, score, 0.0, score_error, sigma) <= s.error; */
-    /*@ assert second_of_two: change->bias_first != 0 ==>
-          0.0 <= capped(*arithmetic, *change, after_bias(*change, score), biased(*arithmetic,
-            *change, score, 0.0, score_error, sigma), score_error, sigma) <= s.error; */
-    if (!change->bias_first && !change->without_bias) {
-        s = add(&way, s, change->bias);
-    }
-    //@ assert changed: s.value == changed_score(*change, score);
-    /*@ assert error: 0.0 <= change_error(*arithmetic, *change, score, score_error, sigma) <=
-          s.error; */
+    int is_capped = change->cap != 0.0;
     double shift = is_capped ? s.value - score : change->bias;
     double off = up_plus(s.off, up_times(ROUNDED, fabs(shift)));
     double of_score = is_capped ? score_error : 0.0;
-    return claim(sure, shift, up_plus(s.error, up_plus(off, of_score)));
+    return claim(s.sure, shift, up_plus(s.error, up_plus(off, of_score)));
 }
 
 struct cp_shift cp_shift_of_sink(const struct cp_shift_arithmetic *arithmetic, double sink) {
