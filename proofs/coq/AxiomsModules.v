@@ -7,7 +7,7 @@
 From Chunkproof Require Modules ModulesLayout ModulesPlace ModulesShare ModulesTree
   ModulesNumbers ModulesDocument ModulesPrompt ModulesGroups ModulesAlone ModulesExamples Runs
   RunsTree RunsModules RunsDocument RunsReads RunsCheck RunsGrow RunsMove RunsRanges RunsExamples
-  Windows.
+  Windows Scores.
 
 Definition of_Modules := (
   @Modules.never_together,
@@ -200,3 +200,35 @@ Definition of_Windows := (
   @Windows.of_the_chapter,
   @Windows.of_one_run).
 Print Assumptions of_Windows.
+
+Definition of_Scores := (
+  @Scores.capped_is_increasing,
+  @Scores.capped_is_within_the_cap,
+  @Scores.capped_is_no_further,
+  @Scores.capped_is_no_larger,
+  @Scores.bias_is_not_capped,
+  @Scores.common_change_leaves_attention,
+  @Scores.bias_by_position_moves_lse,
+  @Scores.bias_by_distance_is_signed,
+  @Scores.without_cap_and_slope,
+  @Scores.changed_is_no_further,
+  @Scores.masked_before_the_cap,
+  @Scores.far_scores_are_at_the_cap,
+  @Scores.masked_key_is_seen_again,
+  @Scores.attention_with_sink,
+  @Scores.sink_alone,
+  @Scores.sink_after_the_keys,
+  @Scores.sink_state_is_its_key,
+  @Scores.sink_merged_once,
+  @Scores.sink_among_results,
+  @Scores.sink_in_each_part,
+  @Scores.of_a_sink,
+  @Scores.of_a_sink_in_two_parts,
+  @Scores.shift_of_keys_and_sink,
+  @Scores.shift_beside_a_sink,
+  @Scores.two_phases_with_scores,
+  @Scores.any_grouping_with_sink,
+  @Scores.two_phases_with_windows_and_scores,
+  @Scores.two_phases_with_scores_of_a_tree,
+  @Scores.of_two_slopes).
+Print Assumptions of_Scores.
