@@ -164,7 +164,8 @@ Proof.
   rewrite E by exact ink; reflexivity.
 Qed.
 
-(** SCORE-2: the result does not have it, and the log-sum-exp is larger by it. *)
+(** SCORE-2: a number that all changed scores of a row have in common leaves the output as it is,
+    and is added to the log-sum-exp. *)
 Theorem common_change_leaves_attention change change' x keys :
   (forall t k, In (t, k) keys -> change' t (score k) = change t (score k) + x) ->
   attention (rescored change' keys) = attention (rescored change keys) /\
