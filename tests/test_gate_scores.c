@@ -93,6 +93,9 @@ static void calls_have_what_is_declared(void **state) {
             struct made m;
             make(&m, &recipe, &kernel);
             assert_true(m.call->cap == 0.125 * recipe.cap);
+            assert_int_equal(m.call->changes, (m.call->cap > 0.0 ? CP_SCORES_CAP : 0) |
+                                                  (m.call->slopes != NULL ? CP_SCORES_SLOPES : 0) |
+                                                  (m.call->sinks != NULL ? CP_SCORES_SINKS : 0));
             assert_int_equal(m.call->slopes != NULL, recipe.slopes != GATE_NO_SLOPES);
             assert_int_equal(m.call->sinks != NULL, recipe.sinks != 0);
             assert_int_equal(m.a.run.bytes[RUN_SLOPES],

@@ -109,6 +109,7 @@ static struct cp_kernel good_kernel(void) {
     kernel.lse_type = CP_NO_LSE;
     kernel.arithmetic.weights = CP_FP32;
     kernel.arithmetic.partials = CP_FP32;
+    kernel.arithmetic.tanh_error = 0x1p-22;
     kernel.attend = attend;
     return kernel;
 }
@@ -192,6 +193,11 @@ static void names_a_wrong_tanh(void **state) {
         kernel.arithmetic.tanh_absolute = 0x1p-6;
         assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
     }
+    kernel.arithmetic.tanh_error = kernel.arithmetic.tanh_absolute = 0.0;
+    assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
+    kernel.scores = CP_SCORES_CAP;
+    assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+    assert_non_null(strstr(text, "tanh_error is 0, and scores are capped: no tanh is exact"));
 }
 
 /* GATE-15: a division that errs, what is added to n, and what excludes what. */

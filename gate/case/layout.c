@@ -306,6 +306,7 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
         .window = p->mask.counts == CP_WINDOW_BEFORE ? p->mask.window - 1 : p->mask.window,
         .ahead = p->mask.ahead,
         .kept = p->mask.kept,
+        .changes = p->scores.has,
         .cap = p->scores.cap,
         .table_width = p->table_width,
         .n_served = p->n_served,

@@ -288,6 +288,7 @@ static struct gate_mask mask_of(const struct gate_recipe *r, const struct cp_ker
 /* SCORE-1, and the conventions: as far as the kernel takes it. */
 static struct gate_scores scores_of(const struct gate_recipe *r, const struct cp_kernel *kernel) {
     return (struct gate_scores){
+        .has = gate_recipe_changes(r) & kernel->scores,
         .cap = (kernel->scores & CP_SCORES_CAP) != 0 ? 0.125 * r->cap : 0.0,
         .order = kernel->conventions.cap,
         .bias = kernel->conventions.bias,

@@ -30,6 +30,7 @@ struct gate_mask {
 struct gate_scores {
     double cap;            /* 0: none */
     float *slopes, *sinks; /* [h]; NULL: none */
+    int has;               /* a sum of CP_SCORES_...: which of these there are */
     int order, bias, sink; /* CP_CAP_..., CP_BIAS_..., CP_SINK_... */
 };
 

@@ -160,6 +160,13 @@ static int check_tanh(const struct cp_kernel *kernel, const char *file, char tex
                  is_relative ? a->tanh_error : a->tanh_absolute);
         return -1;
     }
+    if ((kernel->scores & CP_SCORES_CAP) != 0 && a->tanh_error == 0.0 && a->tanh_absolute == 0.0) {
+        snprintf(text, RUN_TEXT,
+                 "%s: cp_kernel.arithmetic.tanh_error is 0, and scores are capped: no tanh is "
+                 "exact; 0x1p-22 holds tanhf(), 0x1p-10 tanh.approx.f32",
+                 file);
+        return -1;
+    }
     return 0;
 }
 

@@ -25,9 +25,9 @@
  * rows of a sequence stand at its last positions, in order (PREFILL-1). For example, with 5 keys
  * and 2 rows, the rows stand at 3 and 4; the first sees 4 keys and the second all 5. With more rows
  * than keys, the first rows stand below 0. A row that sees no key gives zeros and a log-sum-exp of
- * -infinity, unless the kernel declares another convention (`conventions`). The result may differ
- * from attention by the certified tolerance of the arithmetic that the kernel declares (NUM-10),
- * and by no more.
+ * -infinity, or that of its sink, unless the kernel declares another convention (`conventions`).
+ * The result may differ from attention by the certified tolerance of the arithmetic that the kernel
+ * declares (NUM-10), and by no more.
  *
  * A kernel for caches of modules declares which other plans it takes (`plans`; left out: those of
  * trees alone). In these a sequence is any list of runs (RUNS-1): chunks may be partial anywhere,
@@ -117,7 +117,7 @@ struct cp_kernel_call {
     /* What changes the score s = scale q . k of a key before it is weighed, each only if the kernel
      * declares that it takes it. Which keys are seen is decided apart: a masked key has no score
      * that a cap could bring back.
-     *   cap      SCORE-1: s becomes cap tanh(s / cap). Above 0; 0: no cap
+     *   cap      SCORE-1: s becomes cap tanh(s / cap). A number of binary32; 0: no cap
      *   slopes   SCORE-2: s becomes s + slopes[a] x for query head a, where x is t - p for a key at
      *            t and a row at p, unless the kernel declares another x (CONV-8). NULL: no bias
      *   sinks    SCORE-3: for query head a, a key more with the score sinks[a], in nats, and a
@@ -125,7 +125,9 @@ struct cp_kernel_call {
      *            none. A row that sees nothing but the sink gives zeros and the log-sum-exp
      *            sinks[a], unless the kernel declares another convention for rows without keys
      * The bias is added to the capped score, unless the kernel declares the other order (CONV-7).
-     * Slopes and sinks are finite, of either sign, and numbers of bfloat16. */
+     * Slopes and sinks are of either sign, numbers of bfloat16, and below 2^20 in magnitude; so is
+     * the cap. A distance is exact in binary32. */
+    int changes; /* which of them the call has, a sum of CP_SCORES_...: for refuses() */
     double cap;
     const float *slopes; /* [h] */
     const float *sinks;  /* [h] */
@@ -278,8 +280,9 @@ struct cp_kernel_class {
     /* Of tanh, where scores are capped (NUM-15): a relative error, and an absolute one beside it,
      * from 0 to 2^-6 each. 2^-22 and 0 hold for tanhf(), 2^-10 and 0 for tanh.approx.f32 of a GPU.
      * A tanh that is made of exponentials, as 1 - 2 / (exp(2 x) + 1), has the absolute error 2^-21.
-     * The other operations, on caps, biases and sinks, are rounded as sums of scores are, or in
-     * binary32 after sums of tensor cores. */
+     * A kernel that caps declares one of them at least. The other operations, on caps, biases and
+     * sinks, are rounded as sums of scores are, or in binary32 after sums of tensor cores; NUM-15
+     * counts them, also where log2(e) is in the cap, the slopes and the sinks. */
     double tanh_error, tanh_absolute;
 
     /* Relative error of the division by n, or of 1 / n and the product with it, beside one rounding
@@ -307,7 +310,7 @@ struct cp_kernel_class {
 #define CP_LSE_BITS    1 /* base 2: the natural one divided by ln 2 */
 
 /* What a row that sees no key gives (CONV-2). */
-#define CP_EMPTY_NEUTRAL     0 /* zeros; a log-sum-exp of -infinity */
+#define CP_EMPTY_NEUTRAL     0 /* zeros; a log-sum-exp of -infinity, or of the sink (CONV-9) */
 #define CP_EMPTY_NAN         1 /* NaNs */
 #define CP_EMPTY_VALUE       2 /* a log-sum-exp of `empty_value`; not for out */
 #define CP_EMPTY_UNSPECIFIED 3 /* anything, also what was there before the call */
@@ -334,7 +337,7 @@ struct cp_kernel_class {
 /* What a slope is multiplied by, of a key at t and a row at p (CONV-8). */
 #define CP_BIAS_SIGNED   0 /* t - p */
 #define CP_BIAS_DISTANCE 1 /* -|t - p|: not the same where a row sees keys ahead */
-#define CP_BIAS_POSITION 2 /* t: the log-sum-exp is larger by slope p, and a sink weighs less */
+#define CP_BIAS_POSITION 2 /* t: the log-sum-exp is larger by slope p; a sink weighs less */
 
 /* Does the log-sum-exp have the sink in it (CONV-9)? The result always has. */
 #define CP_SINK_IN_LSE     0
