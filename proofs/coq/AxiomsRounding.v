@@ -6,7 +6,7 @@
     it allows, and these lists with the main theorems of the files. *)
 From Chunkproof Require NumCore NumRound NumScore NumInvariant NumTolerance NumChunks NumFormat
   NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms NumFloatReferences NumFloatKeys NumFloatBound
-  NumFloatNearest NumFloatColumn NumFloatFinite NumFloatWhole NumShift.
+  NumFloatNearest NumFloatColumn NumFloatFinite NumFloatWhole NumShift NumShiftFloat.
 
 Definition of_NumCore := (
   NumCore.quotient_error,
@@ -133,3 +133,11 @@ Definition of_NumShift := (
   NumShift.sink_is_near,
   NumShift.shift_of_another_score).
 Print Assumptions of_NumShift.
+
+Definition of_NumShiftFloat := (
+  NumShiftFloat.bias_is_up,
+  NumShiftFloat.cap_is_up,
+  NumShiftFloat.cap_then_bias_is_up,
+  NumShiftFloat.bias_then_cap_is_up,
+  NumShiftFloat.sink_is_up).
+Print Assumptions of_NumShiftFloat.

@@ -159,7 +159,8 @@ Theorem off_by_both g t h r x y z :
   off_by ((1 + g) * (1 + h) - 1) (t * (1 + h) + r) x z.
 Proof.
   unfold off_by; intros h0 one two.
-  pose proof (Rabs_triang (z - y) (y - x)) as T; replace (z - y + (y - x)) with (z - x) in T by ring.
+  pose proof (Rabs_triang (z - y) (y - x)) as T.
+  replace (z - y + (y - x)) with (z - x) in T by ring.
   pose proof (Rabs_triang (y - x) x) as S; replace (y - x + x) with y in S by ring.
   assert (h * Rabs y <= h * (g * Rabs x + t + Rabs x)) by (apply Rmult_le_compat_l; lra).
   lra.

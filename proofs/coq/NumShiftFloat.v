@@ -61,6 +61,13 @@ Definition bias (s : changed) (x : num) : changed :=
   let of_sum := up_times relative (largest (Changed v far (error s))) in
   Changed v far (up_plus (up_plus (error s) lost) (up_plus of_sum (a_tiny a))).
 
+(** The shift of a capped score, and its error. *)
+Definition begin (score : num) : changed := Changed score zero zero.
+Definition shift_of (s : changed) (score : num) : num * num :=
+  let shift := sub o (now s) score in
+  let far := up_plus (off s) (up_times (pow2 o (-52)) (abs o shift)) in
+  (shift, up_plus (error s) (up_plus far score_error)).
+
 Definition sink (x : num) : num :=
   let twice := up_plus (of_int o 2) (growth (a_unit a) 2 zero 0) in
   up_plus (up_times (growth (a_unit a) 3 zero 0) (abs o x)) (up_times twice (a_tiny a)).
@@ -78,7 +85,9 @@ Definition class : NumShift.shift_class :=
   NumShift.Shift_class (val (a_unit a)) (val (a_tiny a)) (val (a_tanh a)) (val (a_absolute a)).
 
 Lemma class_ok : NumShift.shift_class_ok class.
-Proof. repeat split; simpl; [apply unit_ok | apply tiny_ok | apply tanh_ok | apply absolute_ok]. Qed.
+Proof.
+  repeat split; simpl; [apply unit_ok | apply tiny_ok | apply tanh_ok | apply absolute_ok].
+Qed.
 
 (** s is on its way: given is what the score given has become, exact the exact score; e is the
     formula. *)
@@ -302,7 +311,8 @@ Proof.
   pose proof (roundings_are_up 2 ltac:(lia) fq2) as R2; change (Z.of_nat 2) with 2%Z in R2.
   pose proof (NumShift.roundings_pos class 5 (proj2 unit_ok)) as g5.
   pose proof (proj2 tiny_ok) as t0; pose proof (proj2 tanh_ok) as h0.
-  pose proof (proj2 absolute_ok) as a0; unfold NumShift.roundings in g5; simpl NumShift.s_unit in g5.
+  pose proof (proj2 absolute_ok) as a0.
+  unfold NumShift.roundings in g5; simpl NumShift.s_unit in g5.
   change (Z.to_nat 5) with 5%nat in R5; change (Z.to_nat 1) with 1%nat in R5.
   set (U := (1 + val (a_unit a)) ^ 5) in *.
   assert (0 <= U * (1 + val (a_tanh a)) - 1 <= val relative) as R5'.
@@ -326,6 +336,99 @@ Proof.
   replace ((1 + val (a_unit a)) ^ 2) with (1 + NumShift.roundings class 2)
     by (unfold NumShift.roundings; simpl NumShift.s_unit; ring).
   lra.
+Qed.
+
+(** The shift of the score given, as a shift of the exact one. *)
+Lemma shift_is_up s score given exact0 exact e :
+  fin (fst (shift_of s score)) -> fin (snd (shift_of s score)) ->
+  on_the_way s given exact e ->
+  Rabs ((given - val score) - (exact - exact0)) <= val score_error ->
+  e + Rabs (val (fst (shift_of s score)) - (exact - exact0)) <= val (snd (shift_of s score)).
+Proof.
+  unfold shift_of; cbn [fst snd]; intros fs f [N [G E]] still.
+  destruct (up2 _ _ f) as [_ [f2 l]]; destruct (up2 _ _ f2) as [f3 [_ l2]].
+  destruct (up2 _ _ f3) as [_ [ft l3]]; destruct (times2 _ _ ft) as [_ [_ lt]].
+  destruct (of_pow2 o B (-52) ltac:(lia)) as [_ p52]; rewrite p52, (val_abs o B) in lt.
+  replace (bpow radix2 (-52)) with (2 * u) in lt by (unfold u; simpl; lra).
+  destruct (of_sub o B _ _ fs) as [_ [_ V]].
+  pose proof (rnd_plus_error (val (now s)) (- val score) (value_is_double o B _)
+                (double_opp _ (value_is_double o B _))) as R.
+  change (val (now s) + - val score) with (val (now s) - val score) in R; rewrite <- V in R.
+  set (d := sub o (now s) score) in *; set (y := val (now s) - val score) in *.
+  assert (Rabs (val d - y) <= 2 * u * Rabs (val d)) as R'.
+  { pose proof (Rabs_triang (y - val d) (val d)) as T.
+    replace (y - val d + val d) with y in T by ring.
+    rewrite (Rabs_minus_sym y) in T; pose proof (Rabs_pos (val d)); unfold u in *; lra. }
+  pose proof (Rabs_triang (val d - y) ((val (now s) - given) +
+                ((given - val score) - (exact - exact0)))) as T1.
+  pose proof (Rabs_triang (val (now s) - given) ((given - val score) - (exact - exact0))) as T2.
+  replace (val d - y + (val (now s) - given + (given - val score - (exact - exact0))))
+    with (val d - (exact - exact0)) in T1 by (unfold y; ring).
+  lra.
+Qed.
+
+Lemma begins score exact :
+  Rabs (val score - exact) <= val score_error -> on_the_way (begin score) (val score) exact 0.
+Proof.
+  intros near; unfold begin, on_the_way; cbn [now off error].
+  rewrite zero_val, Rminus_eq_0, Rabs_R0.
+  repeat split; try lra; exact near.
+Qed.
+
+(** NUM-15, a cap and then a bias: the shift and its error, of the exact score s and bias x0. *)
+Theorem cap_then_bias_is_up score s c x x0 :
+  let capped := cap (begin score) c in
+  let both := bias capped x in
+  fin (argument (begin score) c) -> fin (fst (shift_of both score)) ->
+  fin (snd (shift_of both score)) -> 0 < val c -> Rabs (val score - s) <= val score_error ->
+  Rabs (val x - x0) <= u * Rabs (val x) + smallest ->
+  let s' := NumShift.capped (val c) s in
+  let e := NumShift.cap_error class (val c) s' (val sigma) in
+  e + NumShift.bias_error class x0 (s' + x0) (val sigma + e)
+    + Rabs (val (fst (shift_of both score)) - (s' + x0 - s)) <= val (snd (shift_of both score)).
+Proof.
+  intros capped both fa fs f c0 near nx s' e.
+  assert (fin (error both)) as fb by (unfold shift_of in f; apply (up2 _ _ f)).
+  assert (fin (error capped)) as fc.
+  { unfold both, bias in fb; cbn [error] in fb; destruct (up2 _ _ fb) as [g _].
+    apply (up2 _ _ g). }
+  pose proof (cap_is_up _ _ _ _ _ fc fa (begins _ _ near) c0) as W; fold s' in W.
+  rewrite Rplus_0_l, Rplus_0_r in W; fold e in W.
+  pose proof (bias_is_up _ _ _ _ _ _ fb W nx) as W2.
+  apply shift_is_up with (3 := W2); try assumption.
+  pose proof (NumShift.shift_of_another_score (val c) s (val score) _ c0 near) as Q; fold s' in Q.
+  replace (NumShift.capped (val c) (val score) + x0 - val score - (s' + x0 - s))
+    with (NumShift.capped (val c) (val score) - val score - (s' - s)) by ring; exact Q.
+Qed.
+
+(** NUM-15, a bias and then a cap. *)
+Theorem bias_then_cap_is_up score s c x x0 :
+  let sum := bias (begin score) x in
+  let both := cap sum c in
+  fin (argument sum c) -> fin (fst (shift_of both score)) ->
+  fin (snd (shift_of both score)) -> 0 < val c -> Rabs (val score - s) <= val score_error ->
+  Rabs (val x - x0) <= u * Rabs (val x) + smallest ->
+  let e := NumShift.bias_error class x0 (s + x0) (val sigma) in
+  let s' := NumShift.capped (val c) (s + x0) in
+  e + NumShift.cap_error class (val c) s' (val sigma + e)
+    + Rabs (val (fst (shift_of both score)) - (s' - s)) <= val (snd (shift_of both score)).
+Proof.
+  intros sum both fa fs f c0 near nx e s'.
+  assert (fin (error both)) as fb by (unfold shift_of in f; apply (up2 _ _ f)).
+  assert (fin (error sum)) as fc.
+  { unfold both, cap in fb; cbn [error] in fb; destruct (up2 _ _ fb) as [g _].
+    apply (up2 _ _ g). }
+  pose proof (bias_is_up _ _ _ _ _ _ fc (begins _ _ near) nx) as W.
+  rewrite Rplus_0_l, Rplus_0_r in W; fold e in W.
+  pose proof (cap_is_up _ _ _ _ _ fb fa W c0) as W2; fold s' in W2.
+  apply shift_is_up with (3 := W2); try assumption.
+  pose proof (NumShift.shift_of_another_score (val c) (s + x0) (val score + x0)
+                (val score_error) c0) as Q.
+  replace (val score + x0 - (s + x0)) with (val score - s) in Q by ring.
+  specialize (Q near); fold s' in Q.
+  replace (NumShift.capped (val c) (val score + x0) - val score - (s' - s))
+    with (NumShift.capped (val c) (val score + x0) - (val score + x0) - (s' - (s + x0))) by ring.
+  exact Q.
 Qed.
 
 (** NUM-15: the sink. *)
