@@ -70,8 +70,8 @@ static double largest_of(const struct way *way, struct changed s) {
   ensures off: 0.0 <= s.off <= \result.off && 0.0 <= s.error <= \result.error;
   ensures sure: s.sure == 0 ==> \result.sure == 0;
   ensures growth: change->cap != 0.0 ==> 0.0 <= growth_of_cap(way->of);
-  ensures num_15: s.error <= capped(way->of, *change, s.value, s.error, way->score_error, way->sigma) <=
-    \result.error;
+  ensures num_15: s.error <= capped(way->of, *change, s.value, s.error, way->score_error,
+    way->sigma) <= \result.error;
 */
 static struct changed cap(const struct way *way, const struct cp_score_change *change,
                           struct changed s) {
@@ -109,8 +109,8 @@ static struct changed cap(const struct way *way, const struct cp_score_change *c
   ensures off: 0.0 <= s.off <= \result.off && 0.0 <= s.error <= \result.error;
   ensures sure: s.sure == 0 ==> \result.sure == 0;
   ensures growth: change->without_bias == 0 ==> 0.0 <= growth_of(way->of, 3);
-  ensures num_15: s.error <= biased(way->of, *change, s.value, s.error, way->score_error, way->sigma) <=
-    \result.error;
+  ensures num_15: s.error <= biased(way->of, *change, s.value, s.error, way->score_error,
+    way->sigma) <= \result.error;
 */
 static struct changed add(const struct way *way, const struct cp_score_change *change,
                           struct changed s) {

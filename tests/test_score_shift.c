@@ -41,7 +41,7 @@ static void example_has_the_figures_of_the_specification(void **state) {
     assert_true(fabs(s.error / U - 92.4) < 0.05);
 }
 
-/* NUM-15: a cap of 20 makes 20 tanh((10 - 3) / 20) of the sum; the cap sees the error of the sum. */
+/* NUM-15: a cap of 20 makes 20 tanh((10 - 3) / 20) of the sum, and sees the error of the sum. */
 static void bias_may_come_first(void **state) {
     struct cp_score_change change = {.cap = 20.0, .bias_first = 1, .bias = -3.0};
     (void)state;
@@ -85,7 +85,7 @@ static void sink_is_its_own_shift(void **state) {
     assert_true(s.shift == 3.0 && s.error == 0.0);
 }
 
-/* Without errors of a kernel there remain those of binary64, and of the score where it is capped. */
+/* Without errors of a kernel there remain those of binary64, and of a score that is capped. */
 static void rounding_here_is_part_of_the_error(void **state) {
     struct cp_score_change capped = {.cap = 20.0, .without_bias = 1}, biased = {.bias = -3.0};
     (void)state;
@@ -98,7 +98,7 @@ static void rounding_here_is_part_of_the_error(void **state) {
     assert_true(0x1p-53 * 3.0 < s.error && s.error < 0x1p-48);
 }
 
-/* NUM-15: numbers that underflow. The cap multiplies the error of its argument, and that of tanh. */
+/* NUM-15: numbers that underflow. A cap multiplies the error of its argument, and of tanh. */
 static void tiny_errors_are_counted(void **state) {
     struct cp_shift_arithmetic tiny = {0.0, 0.125, 0.5, 0.0}, absolute = {0.0, 0.0, 0.0, 0.25};
     struct cp_score_change capped = {.cap = 4.0, .without_bias = 1}, biased = {.bias = 1.0};
