@@ -24,6 +24,7 @@ BELOW = {
     "version": "",
     "memory": "limits status",
     "number": "limits status",
+    "number8": "limits",
     "pool": "limits status memory",
     "kv": "limits status memory number",
     "tree": "limits status memory pool",

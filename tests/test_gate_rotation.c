@@ -435,8 +435,8 @@ static int is_near(double x, double y) {
 /* Two units of binary32, and one of `rotated`; for each number of Q and K what is lost below the
  * smallest numbers. */
 static void rotations_are_paid_for(void **state) {
-    const struct gate_rotated rotated = {3.0, 4.0, 0, 0.0, 0.0};
-    const struct gate_rotated quarters = {3.0, 4.0, 1, 0.0, 0.0};
+    const struct gate_rotated rotated = {.number = 3.0, .sum = 4.0};
+    const struct gate_rotated quarters = {.number = 3.0, .sum = 4.0, .quarters = 1};
     double u = 0x1p-24, tiny = 0x1p-150;
     struct cp_kernel kernel = kernel_of(0), placed = kernel;
     (void)state;

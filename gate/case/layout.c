@@ -7,6 +7,7 @@
 
 #include "chunkproof/number.h"
 #include "cli/base/random.h"
+#include "gate/case/cache.h"
 #include "gate/case/layout.h"
 #include "gate/case/rotation.h"
 #include "gate/runner/arena.h"
@@ -54,8 +55,9 @@ static long long round_up(long long n, long long multiple) {
 
 /* The chunks become whole pages. Where they are far apart, every second one is beyond 2^32
  * elements, and `times` scales the distance. In a large pool they follow one another. */
-static void lay_far(struct strides *s, const struct gate_problem *p, int times) {
-    long long page = (long long)(run_page() / cp_number_size(p->kv_type));
+static void lay_far(struct strides *s, const struct gate_problem *p, int is_v, int times) {
+    size_t size = gate_cache_size(p, is_v);
+    long long page = (long long)(run_page() / size);
     long long half = (p->capacity + 1) / 2;
     s->x = round_up(s->x, page);
     s->elements = p->capacity * s->x;
@@ -69,7 +71,7 @@ static struct strides strides_of_keys(const struct gate_problem *p, int slots_fi
     struct strides s = strides_of(p->capacity, r->n_kv_heads, r->chunk_size, r->head_dim,
                                   slots_first, spread_of(p, times));
     if (p->number != NULL || (p->is_far && p->capacity <= RUN_FAR_CHUNKS)) {
-        lay_far(&s, p, times);
+        lay_far(&s, p, times == 2, times);
     }
     return s;
 }
@@ -114,12 +116,27 @@ static double padding_number(const struct gate_problem *p, struct prng *random) 
 
 /* An array that is being filled, with its padding. The padding of an element follows from its
  * index. */
+enum array { OF_Q, OF_K, OF_V };
+
 struct filling {
     const struct gate_problem *problem;
     void *array;
-    int type;
+    enum array of;
     unsigned long long which;
 };
+
+static size_t size_in(const struct filling *f) {
+    return f->of == OF_Q ? cp_number_size(f->problem->q_type)
+                         : gate_cache_size(f->problem, f->of == OF_V);
+}
+
+static void store_padding(const struct filling *f, long long at, double x) {
+    if (f->of == OF_Q) {
+        cp_number_store(f->array, f->problem->q_type, (size_t)at, x);
+    } else {
+        gate_cache_pad(f->problem, f->of == OF_V, f->array, (size_t)at, x);
+    }
+}
 
 /* Fills the bytes from `done` on with copies of the bytes before them. */
 static void repeat(unsigned char *bytes, size_t done, size_t all) {
@@ -131,14 +148,14 @@ static void repeat(unsigned char *bytes, size_t done, size_t all) {
 
 static void pad(const struct filling *f, long long begin, long long end) {
     struct prng random = {f->problem->seed ^ f->which};
-    size_t size = cp_number_size(f->type);
+    size_t size = size_in(f);
     int differ = f->problem->recipe.padding == GATE_STALE;
     if (begin == end) {
         return;
     }
     prng_skip(&random, (unsigned long long)begin);
     for (long long i = begin; i < (differ ? end : begin + 1); i++) {
-        cp_number_store(f->array, f->type, (size_t)i, padding_number(f->problem, &random));
+        store_padding(f, i, padding_number(f->problem, &random));
     }
     if (!differ) {
         repeat((unsigned char *)f->array + (size_t)begin * size, size,
@@ -146,26 +163,32 @@ static void pad(const struct filling *f, long long begin, long long end) {
     }
 }
 
-/* A row of d numbers and what is spread behind it; a NaN is none, and then none of them is. */
-static void put_row(const struct filling *f, long long at, const double *from,
-                    const struct strides *s) {
+/* A row of d numbers and what is spread behind it; a NaN is none, and then none of them is. Of K and
+ * V, `place` is which key it is (cache.h). */
+static void put_row(const struct filling *f, long long at, unsigned long long place,
+                    const double *from, const struct strides *s) {
     long long d = f->problem->recipe.head_dim;
     if (isnan(from[0])) {
         pad(f, at, at + s->width);
         return;
     }
     for (long long i = 0; i < d; i++) {
-        cp_number_store(f->array, f->type, (size_t)(at + i), from[i]);
+        if (f->of == OF_Q) {
+            cp_number_store(f->array, f->problem->q_type, (size_t)(at + i), from[i]);
+        } else {
+            gate_cache_store(f->problem, f->of == OF_V, f->array, (size_t)(at + i), place, from[i]);
+        }
     }
     pad(f, at + d, at + s->width);
 }
 
 static void put_keys(const struct filling *f, const double *from, const struct strides *s) {
     const struct gate_recipe *r = &f->problem->recipe;
+    unsigned long long place = 0;
     for (long long chunk = 0; chunk < f->problem->capacity; chunk++) {
         for (long long head = 0; head < r->n_kv_heads; head++) {
             for (long long slot = 0; slot < r->chunk_size; slot++, from += r->head_dim) {
-                put_row(f, chunk * s->x + head * s->y + slot * s->z, from, s);
+                put_row(f, chunk * s->x + head * s->y + slot * s->z, place++, from, s);
             }
         }
         pad(f, chunk * s->x + (long long)r->n_kv_heads * r->chunk_size * s->width,
@@ -177,7 +200,7 @@ static void put_queries(const struct filling *f, const double *from, const struc
     const struct gate_recipe *r = &f->problem->recipe;
     for (long long row = 0; row < f->problem->n_rows; row++) {
         for (long long head = 0; head < r->n_heads; head++, from += r->head_dim) {
-            put_row(f, row * s->y + head * s->z, from, s);
+            put_row(f, row * s->y + head * s->z, 0, from, s);
         }
     }
     pad(f, (long long)f->problem->n_rows * r->n_heads * s->width, s->elements);
@@ -239,15 +262,15 @@ static int make_numbers(struct gate_arrays *a, const struct gate_problem *p,
     size_t n_q = (size_t)s->q.elements, n_k = (size_t)s->k.elements, n_v = (size_t)s->v.elements;
     size_t of_lse = p->lse_type == CP_NO_LSE ? 0 : cp_number_size(p->lse_type);
     if (allocate(a, RUN_Q, n_q * cp_number_size(p->q_type)) != 0 ||
-        allocate(a, RUN_K, n_k * cp_number_size(p->kv_type)) != 0 ||
-        allocate(a, RUN_V, n_v * cp_number_size(p->kv_type)) != 0 ||
+        allocate(a, RUN_K, n_k * gate_cache_size(p, 0)) != 0 ||
+        allocate(a, RUN_V, n_v * gate_cache_size(p, 1)) != 0 ||
         allocate(a, RUN_OUT, (size_t)s->out.elements * cp_number_size(p->out_type)) != 0 ||
         allocate(a, RUN_LSE, (size_t)s->lse.elements * of_lse) != 0) {
         return -1;
     }
-    put_queries(&(struct filling){p, a->memory[RUN_Q], p->q_type, 1}, p->q, &s->q);
-    put_keys(&(struct filling){p, a->memory[RUN_K], p->kv_type, 2}, p->k, &s->k);
-    put_keys(&(struct filling){p, a->memory[RUN_V], p->kv_type, 3}, p->v, &s->v);
+    put_queries(&(struct filling){p, a->memory[RUN_Q], OF_Q, 1}, p->q, &s->q);
+    put_keys(&(struct filling){p, a->memory[RUN_K], OF_K, 2}, p->k, &s->k);
+    put_keys(&(struct filling){p, a->memory[RUN_V], OF_V, 3}, p->v, &s->v);
     return 0;
 }
 
@@ -267,6 +290,17 @@ static int copy_of_heads(struct gate_arrays *a, enum run_buffer buffer, const fl
                         : copy(a, buffer, from, (size_t)p->recipe.n_heads * sizeof *from);
 }
 
+static int copy_scales(struct gate_arrays *a, enum run_buffer buffer, const float *from,
+                       const struct gate_problem *p) {
+    return from == NULL ? allocate(a, buffer, 0)
+                        : copy(a, buffer, from, gate_n_scales(p) * sizeof *from);
+}
+
+/* An array of float that may be none. */
+static const float *floats_of(const struct gate_arrays *a, enum run_buffer buffer) {
+    return a->run.bytes[buffer] > 0 ? (const float *)(const void *)a->memory[buffer] : NULL;
+}
+
 static void point(struct gate_arrays *a) {
     struct cp_kernel_call *c = &a->run.call;
     c->n_tokens = (const int *)(const void *)a->memory[RUN_N_TOKENS];
@@ -282,10 +316,10 @@ static void point(struct gate_arrays *a) {
     c->k = a->memory[RUN_K];
     c->v = a->memory[RUN_V];
     c->rotation = c->n_angles > 0 ? (const float *)(const void *)a->memory[RUN_ROTATION] : NULL;
-    c->slopes =
-        a->run.bytes[RUN_SLOPES] > 0 ? (const float *)(const void *)a->memory[RUN_SLOPES] : NULL;
-    c->sinks =
-        a->run.bytes[RUN_SINKS] > 0 ? (const float *)(const void *)a->memory[RUN_SINKS] : NULL;
+    c->slopes = floats_of(a, RUN_SLOPES);
+    c->sinks = floats_of(a, RUN_SINKS);
+    c->k_scales = floats_of(a, RUN_K_SCALES);
+    c->v_scales = floats_of(a, RUN_V_SCALES);
     c->out = a->memory[RUN_OUT];
     c->lse = a->run.bytes[RUN_LSE] > 0 ? a->memory[RUN_LSE] : NULL;
 }
@@ -331,10 +365,12 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
  * the second results. Then what is computed of one row. */
 double gate_case_bytes(const struct gate_problem *p, size_t workspace) {
     struct all_strides s = all_strides_of(p);
-    double keys = (double)s.k.elements + (double)s.v.elements, rows = (double)s.q.elements;
+    double of_k = (double)s.k.elements, of_v = (double)s.v.elements, keys = of_k + of_v;
+    double rows = (double)s.q.elements;
     double results = (double)s.out.elements * (double)cp_number_size(p->out_type) +
                      (double)s.lse.elements * sizeof(double);
-    double arrays = keys * (double)cp_number_size(p->kv_type) +
+    double arrays = of_k * (double)gate_cache_size(p, 0) + of_v * (double)gate_cache_size(p, 1) +
+                    2.0 * sizeof(float) * (double)gate_n_scales(p) +
                     rows * (double)cp_number_size(p->q_type) + results;
     double of_a_row = (double)p->table_width * p->recipe.chunk_size *
                       (2.0 * gate_n_terms(&p->rotation, p->recipe.head_dim) + 3.0);
@@ -342,8 +378,8 @@ double gate_case_bytes(const struct gate_problem *p, size_t workspace) {
            4.0 * (double)table_bytes(p) + of_a_row * sizeof(double) + (double)workspace;
 }
 
-static struct run_far far_of(const struct gate_problem *p, const struct strides *s) {
-    size_t size = cp_number_size(p->kv_type);
+static struct run_far far_of(const struct gate_problem *p, int is_v, const struct strides *s) {
+    size_t size = gate_cache_size(p, is_v);
     struct run_far far = {0};
     if (s->far > 0) {
         far.n = p->capacity;
@@ -361,12 +397,14 @@ int gate_arrays_new(struct gate_arrays *a, const struct gate_problem *p) {
     gate_call_sizes(&a->run.call, p);
     a->run.call.k_chunk = s.k.x;
     a->run.call.v_chunk = s.v.x;
-    a->run.far[0] = far_of(p, &s.k);
-    a->run.far[1] = far_of(p, &s.v);
+    a->run.far[0] = far_of(p, 0, &s.k);
+    a->run.far[1] = far_of(p, 1, &s.v);
     a->run.far_number = p->number;
     if (make_lists(a, p) != 0 || make_numbers(a, p, &s) != 0 || make_table(a, p) != 0 ||
         copy_of_heads(a, RUN_SLOPES, p->scores.slopes, p) != 0 ||
-        copy_of_heads(a, RUN_SINKS, p->scores.sinks, p) != 0) {
+        copy_of_heads(a, RUN_SINKS, p->scores.sinks, p) != 0 ||
+        copy_scales(a, RUN_K_SCALES, p->cache.k_scale, p) != 0 ||
+        copy_scales(a, RUN_V_SCALES, p->cache.v_scale, p) != 0) {
         gate_arrays_free(a);
         return -1;
     }

@@ -10,6 +10,7 @@
 #include "chunkproof/plan.h"
 #include "chunkproof/tree.h"
 #include "cli/base/random.h"
+#include "gate/case/cache.h"
 #include "gate/case/lists.h"
 #include "gate/case/modules.h"
 #include "gate/case/rotation.h"
@@ -296,6 +297,21 @@ static struct gate_scores scores_of(const struct gate_recipe *r, const struct cp
     };
 }
 
+static struct gate_cache cache_of(const struct cp_kernel *kernel) {
+    const struct cp_kernel_cache *c = &kernel->cache;
+    int is_plain = c->k == CP_CACHE_PLAIN && c->v == CP_CACHE_PLAIN;
+    return (struct gate_cache){.k = c->k,
+                               .v = c->v,
+                               .scales = c->scales,
+                               .least = 1.0,
+                               .in_half = !is_plain && kernel->arithmetic.dequantised == CP_FP16};
+}
+
+/* A scale for each place of a large pool would be more memory than its keys. */
+static int has_large_scales(const struct gate_cache *c) {
+    return c->scales == CP_CACHE_SCALE_TOKEN && (c->k != CP_CACHE_PLAIN || c->v != CP_CACHE_PLAIN);
+}
+
 /* All that follows without a plan. */
 static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
                      const struct cp_kernel *kernel, unsigned long long seed) {
@@ -309,7 +325,8 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
     p->lse_type = recipe->without_lse ? CP_NO_LSE : kernel->lse_type;
     p->scale = 0.01 * recipe->scale / sqrt(recipe->head_dim);
     int on_host = kernel->memory == CP_HOST_MEMORY;
-    p->pool = on_host ? recipe->pool : 0;
+    p->cache = cache_of(kernel);
+    p->pool = on_host && !has_large_scales(&p->cache) ? recipe->pool : 0;
     p->is_far = on_host && (recipe->layout & GATE_FAR) != 0;
     p->plan = recipe->n_modules == 0            ? CP_PLANS_TREES
               : kernel->plans == CP_PLANS_TREES ? CP_PLANS_LISTS
@@ -344,7 +361,8 @@ static int make_problem(struct gate_problem *p, const struct gate_recipe *recipe
         p->mask.window = p->mask.kept = 0; /* where no token stands, a window may hide all */
     }
     if (result != 0 || spread_over_pool(p) != 0 || gate_rotation_new(p) != 0 ||
-        gate_scores_new(p, kernel->scores) != 0 || allocate_numbers(p) != 0) {
+        gate_scores_new(p, kernel->scores) != 0 || gate_cache_new(p) != 0 ||
+        allocate_numbers(p) != 0) {
         gate_problem_free(p);
         return -1;
     }
@@ -384,6 +402,8 @@ void gate_problem_free(struct gate_problem *p) {
                       p->rotation.table,
                       p->scores.slopes,
                       p->scores.sinks,
+                      p->cache.k_scale,
+                      p->cache.v_scale,
                       p->q,
                       p->k,
                       p->v};
@@ -517,6 +537,7 @@ void gate_problem_free_alone(struct gate_problem *alone) {
     alone->k = alone->v = NULL; /* the whole's */
     alone->rotation.table = NULL;
     alone->scores.slopes = alone->scores.sinks = NULL;
+    alone->cache.k_scale = alone->cache.v_scale = NULL;
     alone->number = NULL;
     gate_problem_free(alone);
 }

@@ -34,6 +34,15 @@ struct gate_scores {
     int order, bias, sink; /* CP_CAP_..., CP_BIAS_..., CP_SINK_... */
 };
 
+/* How K and V are kept (CONV-10), and the scales of those that have 8 bits: gate_n_scales() of each;
+ * NULL: plain. */
+struct gate_cache {
+    int k, v, scales; /* CP_CACHE_..., CP_CACHE_SCALE_... */
+    float *k_scale, *v_scale;
+    double least; /* of the scales of V */
+    int in_half;  /* 1: numbers times scales are rounded to binary16 */
+};
+
 /* Sizes, plan and numbers of one case. */
 struct gate_problem {
     struct gate_recipe recipe;
@@ -47,6 +56,7 @@ struct gate_problem {
     int plan; /* CP_PLANS_TREES, or what the kernel takes */
     struct gate_mask mask;
     struct gate_scores scores;
+    struct gate_cache cache;
     int scales; /* CP_SCALES_...: where scores are large they are coarse */
     int *n_tokens, *query_begin, *position, *n_shared_chunks;
     int table_width;

@@ -41,9 +41,10 @@ static double slope_of_alibi(int head, int heads) {
     return ldexp(1.0 - 0.5 * (octaves - whole), -(int)whole);
 }
 
-/* Times the longest sequence it is from 2^-3 to 2^4. */
+/* Times the longest sequence it is from 2^-3 to 2^4. It has all digits of bfloat16, so that a
+ * product with a large distance has more than binary32. */
 static double any_slope(struct prng *random, int longest) {
-    double size = ldexp(1.0 + prng_below(random, 8) / 8.0, prng_below(random, 7) - 3);
+    double size = ldexp(1.0 + prng_below(random, 128) / 128.0, prng_below(random, 7) - 3);
     int kind = prng_below(random, 8);
     for (int n = 1; n < longest; n *= 2) {
         size *= 0.5;

@@ -18,6 +18,7 @@
 
 #include "chunkproof/number.h"
 #include "cli/base/random.h"
+#include "gate/case/cache.h"
 #include "gate/case/rotation.h"
 #include "gate/case/values.h"
 
@@ -206,12 +207,6 @@ static void multiply(double *x, int d, int step, double factor) {
     }
 }
 
-static void round_all(int type, double *x, int d) {
-    for (int i = 0; i < d; i++) {
-        x[i] = gate_round(type, x[i]);
-    }
-}
-
 static void make_address(const struct making *m, unsigned long long address, double *x, int d) {
     for (int i = 0; i < d; i++) {
         x[i] = i < m->bits ? sign_of(address, i) * m->amplitude : 0.0;
@@ -219,7 +214,8 @@ static void make_address(const struct making *m, unsigned long long address, dou
 }
 
 static int is_half(const struct gate_problem *p) {
-    return p->q_type == CP_FP16 || p->kv_type == CP_FP16 || p->scales == CP_SCALES_QUERY_FP16;
+    return p->q_type == CP_FP16 || p->kv_type == CP_FP16 || p->scales == CP_SCALES_QUERY_FP16 ||
+           p->cache.in_half;
 }
 
 /* Half of the cases have tiny K, the others tiny Q. */
@@ -257,14 +253,16 @@ static void make_k(const struct gate_problem *p, const struct making *m, const s
                    double *k) {
     int d = p->recipe.head_dim;
     struct prng random = random_of(p, 1, key->address);
-    if (p->recipe.values == GATE_SELECT) { /* integers: nothing to round */
+    if (p->recipe.values == GATE_SELECT) { /* integers */
         make_address(m, key->address, k, d);
+        gate_cache_round(p, 0, key->address, k);
         return;
     }
     if (p->recipe.values == GATE_COUNT && ties(p)) { /* all keys alike; else q = 0 */
         for (int i = 0; i < d; i++) {
             k[i] = 1.0 - 0.25 * (i % 5);
         }
+        gate_cache_round(p, 0, key->address, k);
         return;
     }
     make_normal(k, d, &random);
@@ -283,7 +281,7 @@ static void make_k(const struct gate_problem *p, const struct making *m, const s
             k[i] = extreme_number(p, has_tiny_k(p), i, k[i]);
         }
     }
-    round_all(p->kv_type, k, d);
+    gate_cache_round(p, 0, key->address, k);
 }
 
 /* One number of V for each key that is counted. */
@@ -302,7 +300,8 @@ static void make_counted(const struct making *m, const struct key *key, double *
 /* Large numbers of one sign in a third of the columns, of the other in a third, and of both in the
  * rest. */
 static void make_large(const struct gate_problem *p, double *v, int d) {
-    int very = !is_half(p) && p->out_type != CP_FP16 && (p->seed >> 12 & 1) != 0;
+    int very = !is_half(p) && p->out_type != CP_FP16 && p->cache.v == CP_CACHE_PLAIN &&
+               (p->seed >> 12 & 1) != 0;
     double largest = very ? VERY_LARGE : LARGEST_V;
     for (int i = 0; i < d; i++) {
         double size = largest * (1.0 - fabs(v[i]) / 12.0); /* from a half on */
@@ -317,6 +316,7 @@ static void make_v(const struct gate_problem *p, const struct making *m, const s
     struct prng random = random_of(p, 2, key->address);
     if (values == GATE_COUNT) {
         make_counted(m, key, v, d, &random);
+        gate_cache_round(p, 1, key->address, v);
         return;
     }
     if (values == GATE_SELECT || values == GATE_ZERO) {
@@ -325,13 +325,15 @@ static void make_v(const struct gate_problem *p, const struct making *m, const s
                    : prng_below(&random, 2) ? 0.0
                                             : -0.0;
         }
+        gate_cache_round(p, 1, key->address, v);
         return;
     }
     make_normal(v, d, &random);
     if (values == GATE_MASSIVE) {
         multiply(v, d, 16, 50.0);
     } else if (values == GATE_SUBNORMAL) {
-        multiply(v, d, 1, p->kv_type == CP_FP16 ? 0x1p-20 : 0x1p-130);
+        multiply(v, d, 1,
+                 p->kv_type == CP_FP16 || p->cache.v != CP_CACHE_PLAIN ? 0x1p-20 : 0x1p-130);
     } else if (values == GATE_RISING || values == GATE_FALLING) {
         multiply(v, d, 1, counterweight(p, m, key->position));
         for (int i = 0; i < d && m->octaves != 0.0; i++) { /* none makes up for another */
@@ -348,7 +350,7 @@ static void make_v(const struct gate_problem *p, const struct making *m, const s
             v[i] = 8.0 + 0.02 * v[i];
         }
     }
-    round_all(p->kv_type, v, d);
+    gate_cache_round(p, 1, key->address, v);
 }
 
 static void fill_key(struct gate_problem *p, const struct making *m, int s, int j, int kv_head) {
@@ -473,6 +475,42 @@ static void fill_queries(struct gate_problem *p, const struct making *m) {
     }
 }
 
+/* CONV-10: how large the numbers of K are, and of V; of what is small and whole, whose multiples
+ * they are. */
+static struct gate_scaling scaling_of(const struct gate_problem *p, const struct making *m,
+                                      int is_v) {
+    double digits = fmax(DIGIT, (double)m->longest / DIGIT / DIGIT);
+    switch (p->recipe.values) {
+    case GATE_SELECT:
+        return (struct gate_scaling){0.0, is_v ? 1.0 : m->amplitude};
+    case GATE_COUNT:
+        return (struct gate_scaling){0.0, 1.0};
+    case GATE_MASSIVE:
+        return (struct gate_scaling){250.0, 0.0};
+    case GATE_ONE_HOT:
+        return (struct gate_scaling){is_v ? 5.0 : 100.0, 0.0};
+    case GATE_SHIFTED:
+        return (struct gate_scaling){is_v ? 5.0 : fabs(shift(p)) / (64.0 * p->scale) + 5.0, 0.0};
+    case GATE_RISING:
+    case GATE_FALLING:
+        return (struct gate_scaling){is_v ? ldexp(5.0, m->most) : 5.0 + m->slope * m->longest, 0.0};
+    case GATE_OFFSET:
+        return (struct gate_scaling){is_v ? 8.5 : 5.0, 0.0};
+    case GATE_SUBNORMAL:
+        return (struct gate_scaling){is_v ? 0x1p-18 : 5.0, 0.0};
+    case GATE_LARGE:
+        return (struct gate_scaling){is_v ? LARGEST_V : 5.0, 0.0};
+    case GATE_CREEPING:
+        return (struct gate_scaling){is_v ? 4.0 : digits, 0.0};
+    case GATE_EXTREME:
+        return (struct gate_scaling){
+            is_v ? 5.0 : ldexp(5.0, (has_tiny_k(p) ? -1 : 1) * (is_half(p) ? SMALL_16 : SMALL)),
+            0.0};
+    default:
+        return (struct gate_scaling){5.0, 0.0};
+    }
+}
+
 /* Where the largest scores of a row are about. */
 static double typical_score(const struct gate_problem *p, const struct making *m) {
     double cap = p->scores.cap > 0.0 ? p->scores.cap : (double)INFINITY;
@@ -499,7 +537,10 @@ static void fill_sinks(struct gate_problem *p, const struct making *m) {
 
 void gate_values_fill(struct gate_problem *p) {
     struct making m = making_of(p);
+    struct gate_scaling of_k = scaling_of(p, &m, 0), of_v = scaling_of(p, &m, 1);
+    gate_cache_scale(p, &of_k, &of_v);
     fill_keys(p, &m);
+    gate_cache_forget(p);
     fill_queries(p, &m);
     fill_sinks(p, &m);
 }

@@ -10,6 +10,7 @@
 
 #include "chunkproof/number.h"
 #include "cli/base/text.h"
+#include "gate/case/cache.h"
 #include "gate/explain/explain.h"
 #include "gate/source/lines.h"
 
@@ -83,7 +84,7 @@ void explain_unwritten(struct explain *x) {
 /* An array of the call. Elements of its first dimension are `stride` apart, and so on. */
 struct array {
     const char *name;
-    int type;
+    size_t size; /* of an element */
     struct dimension {
         const char *name;
         long long stride;
@@ -149,7 +150,7 @@ static const char *const on_chunk[2][2] = {
 /* `other`: K of V, V of K; NULL for rows. */
 static void print_element(FILE *file, const struct gate_problem *p, const struct cp_kernel_call *c,
                           const struct array *array, const struct array *other, long long byte) {
-    long long element = divide_down(byte, (long long)cp_number_size(array->type));
+    long long element = divide_down(byte, (long long)array->size);
     fprintf(file, "\n  that is element %lld of %s: by the strides of the call ", element,
             array->name);
     long long first = print_place(file, array, element);
@@ -205,19 +206,27 @@ static void print_spot(FILE *file, const struct gate_problem *p, const char *tex
     gate_call_sizes(&c, p);
     const struct array arrays[] = {
         {"k",
-         p->kv_type,
+         gate_cache_size(p, 0),
          {{"chunk", c.k_chunk, c.capacity},
           {"slot", c.k_slot, c.chunk_size},
           {"K/V head", c.k_head, c.n_kv_heads}}},
         {"v",
-         p->kv_type,
+         gate_cache_size(p, 1),
          {{"chunk", c.v_chunk, c.capacity},
           {"slot", c.v_slot, c.chunk_size},
           {"K/V head", c.v_head, c.n_kv_heads}}},
-        {"q", p->q_type, {{"row", c.q_row, c.n_rows}, {"head", c.q_head, c.n_heads}}},
-        {"out", p->out_type, {{"row", c.out_row, c.n_rows}, {"head", c.out_head, c.n_heads}}},
-        {"lse", p->lse_type, {{"row", c.lse_row, c.n_rows}, {"head", c.lse_head, c.n_heads}}},
-        {"rotation", CP_FP32, {{"row", c.rotary_dim, c.n_angles}, {"number", 1, c.rotary_dim}}},
+        {"q",
+         cp_number_size(p->q_type),
+         {{"row", c.q_row, c.n_rows}, {"head", c.q_head, c.n_heads}}},
+        {"out",
+         cp_number_size(p->out_type),
+         {{"row", c.out_row, c.n_rows}, {"head", c.out_head, c.n_heads}}},
+        {"lse",
+         cp_number_size(p->lse_type),
+         {{"row", c.lse_row, c.n_rows}, {"head", c.lse_head, c.n_heads}}},
+        {"rotation",
+         sizeof(float),
+         {{"row", c.rotary_dim, c.n_angles}, {"number", 1, c.rotary_dim}}},
     };
     if (!read_spot(text, name, &byte)) {
         return;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "chunkproof/number.h"
+#include "gate/case/cache.h"
 #include "gate/case/values.h"
 #include "gate/explain/explain.h"
 #include "gate/judge/conventions.h"
@@ -246,13 +247,13 @@ static long long place_of(const struct cp_kernel_call *c, int array, int chunk, 
                             : chunk * c->v_chunk + head * c->v_head + slot * c->v_slot;
 }
 
-/* NaNs, which bytes 0xFF are in each type, into a slot of K or V, in all heads; slot -1: into all
+/* NaNs, which bytes 0xFF are in each type but integers, into a slot of K or V, in all heads; slot -1: into all
  * of an array, and its rows or slots back from what was kept. */
 static void spoil(struct bench *b, int array, int chunk, int slot, const unsigned char *kept) {
     const struct cp_kernel_call *c = &b->a.run.call;
     int is_q = array == RUN_Q, heads = is_q ? c->n_heads : c->n_kv_heads;
     int slots = is_q ? 1 : c->chunk_size, n = (is_q ? c->n_rows : b->p.capacity) * heads * slots;
-    size_t size = cp_number_size(is_q ? b->p.q_type : b->p.kv_type);
+    size_t size = is_q ? cp_number_size(b->p.q_type) : gate_cache_size(&b->p, array == RUN_V);
     size_t row = size * (size_t)c->head_dim;
     unsigned char *memory = b->a.memory[array];
     if (slot < 0) {

@@ -148,6 +148,7 @@ enum explain_when {
 #define OF_CHANGED 8 /* with a cap or slopes */
 #define OF_CAPPED  16
 #define OF_SINKS   32
+#define OF_CACHES  64
 
 struct explain_table {
     const char *name; /* as it is said that it was not tried */

@@ -243,7 +243,31 @@ static const struct explain_mistake sinks[] = {
      {.sink = {SINK_BY}}, {EACH(sink.by, -8, 8), OF_SUMS}},
 };
 
+/* ---- 6: scales of a cache ---- */
+
+static const struct explain_mistake dequantises[] = {
+    {"as if " ARRAY_WORDS("b") " had {a|not been multiplied by the scale of the cache"
+     "|been multiplied twice by the scale of the cache|been divided by the scale of the cache"
+     "|been multiplied by the scale of the other array: of V for K, of K for V} (CONV-10)", 7, {{0}},
+     {EACH(dequantise.way, DEQUANTISE_NOT, DEQUANTISE_OF_OTHER_ARRAY), OF_ARRAY(dequantise.array)}},
+    {"as if " ARRAY_WORDS("b") " had been multiplied by the scale {a|of place 0|of K/V head 0"
+     "|of K/V head a % h_kv for query head a|of slot 0 of the chunk|of chunk 0"
+     "|of the key's number in its sequence} (CONV-10)", 8, {{0}},
+     {EACH(dequantise.way, DEQUANTISE_OF_FIRST, DEQUANTISE_OF_KEY_NUMBER),
+      OF_ARRAY(dequantise.array)}},
+    {"as if the scale of slot j {+a} had been taken for slot j, of " ARRAY_WORDS("b") " (CONV-10)",
+     10, {.dequantise = {DEQUANTISE_BY_SLOT}}, {UP_TO_3(dequantise.by), OF_ARRAY(dequantise.array)}},
+    {"as if the scale of K/V head g {+a} had been taken for K/V head g, of " ARRAY_WORDS("b")
+     " (CONV-10)", 10, {.dequantise = {DEQUANTISE_BY_HEAD}},
+     {UP_TO_3(dequantise.by), OF_ARRAY(dequantise.array)}},
+    {"as if " ARRAY_WORDS("b") " had been {a|multiplied by a scale that is a power of two: the one "
+     "below|half as large: E4M3 as FNUZ has it, with another bias"
+     "|twice as large: another bias of the exponent} (NUM-16)", 10, {{0}},
+     {EACH(dequantise.way, DEQUANTISE_OF_POWER, DEQUANTISE_DOUBLE), OF_ARRAY(dequantise.array)}},
+};
+
 const struct explain_table explain_score_tables[] = {
+    {"scales of the cache", WITH_KEYS, N(dequantises), OF_CACHES},
     {"sinks", ALWAYS, N(sinks), OF_SINKS},
     {"scores that are changed otherwise", WITH_KEYS, N(changes), OF_CHANGED},
     {"masks that are capped", WITH_KEYS, N(masked_on_paths), OF_PATHS | OF_CAPPED},

@@ -161,12 +161,14 @@ static int copy_keys(struct explain_model *x, const struct explain_choice *c, in
     for (int j = 0; j < x->m; j++) {
         int part = j < x->shared ? SHARED_KEYS : OWN_KEYS;
         double factor = c->score.keys == part ? explain_scale(x, c) : 1.0;
+        double of_v = explain_dequantised(x, c, 1, j);
+        factor *= explain_dequantised(x, c, 0, j);
         for (int times = explain_times(x, c, j); times > 0; times--, ++*n) {
             double *k = x->flat_k + ((size_t)*n + 1) * w, *v = x->flat_v + ((size_t)*n + 1) * w;
             explain_terms(x, c, j, k);
             for (size_t i = 0; i < w; i++) {
                 k[i] = factor * k[i];
-                v[i] = i < d ? x->v[j][i] : 0.0;
+                v[i] = i < d ? of_v * x->v[j][i] : 0.0;
                 finite &= isfinite(k[i]) && isfinite(v[i]);
             }
         }
@@ -230,7 +232,8 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
                                    .k = x->flat_k + w,
                                    .v = x->flat_v + w,
                                    .scratch = x->scratch};
-    struct gate_rotated rotated = {0.0, 0.0, gate_has_quarter_turns(p->recipe.values), 0.0, 0.0};
+    struct gate_rotated rotated = {.quarters = gate_has_quarter_turns(p->recipe.values)};
+    gate_cached_extend(&p->cache, x->d, x->q, &rotated);
     if (!explain_take_scores(x, c, 0)) {
         return 0;
     }
@@ -289,14 +292,17 @@ static double divisor_of(struct explain_model *x, const struct explain_choice *c
 }
 
 /* Of some elements: weighted values, their magnitudes, and those of attention. */
-static void add_up(struct explain_model *x, const int *element, int n) {
+static void add_up(struct explain_model *x, const struct explain_choice *c, const int *element,
+                   int n) {
+    int of_v = c->dequantise.way != DEQUANTISE_OWN;
     for (int t = 0; t < n; t++) {
         int i = element[t];
         x->o[i] = x->size[i] = x->right[i] = 0.0;
     }
     for (int j = 0; j < x->m; j++) {
         const double *v = x->v[j];
-        double weight = x->of_o[j], right = x->weight[j];
+        double weight = x->of_o[j] * (of_v ? explain_dequantised(x, c, 1, j) : 1.0);
+        double right = x->weight[j];
         for (int t = 0; t < n; t++) {
             int i = element[t];
             x->o[i] += weight * v[i];
@@ -394,7 +400,7 @@ static int compute_sums(struct explain_model *x, const struct explain_choice *c,
         if (isnan(divisor) && !x->no_number) {
             return 0;
         }
-        add_up(x, element, n);
+        add_up(x, c, element, n);
         for (int t = 0; t < n; t++) {
             if (explain_group_of(x, c, element[t]) == group) {
                 say_element(x, c, &s, divisor, element[t]);

@@ -13,6 +13,7 @@
  *      K_0 V_0 ... K_(m-1) V_(m-1)
  *        | 5 QUERY     which row and head of Q, which elements of it
  *        | 6 ROTATE    K_j by a row of a table, where keys have not their positions (GATE-14)
+ *        |   SCALE     K_j and V_j by the scale of another place, where they have 8 bits
  *        |   SCORE     s_j = scale * q K_j, capped and biased
  *      s_0 ... s_(m-1)
  *        | 7 WEIGHT    w_j = exp(s_j - maximum), in n and in o: tiles, warps, splits, merges
@@ -86,6 +87,7 @@ enum explain_score {
     SCORE_OVERFLOWS, /* binary16: NaN where one is infinite; */
     SCORE_PRODUCTS_OVERFLOW
 };
+enum explain_dequantise { EXPLAIN_DEQUANTISES(EXPLAIN_NAME) };
 enum explain_change { EXPLAIN_CHANGES(EXPLAIN_NAME) };
 enum explain_sink { EXPLAIN_SINKS(EXPLAIN_NAME) };
 enum explain_weight { EXPLAIN_WEIGHTS(EXPLAIN_NAME) };
@@ -133,6 +135,8 @@ struct explain_choice {
     struct { int way, a, b, times; } elements;
     /* 6 ROTATE. way: of `keys`. */
     struct { int way, by, keys; } rotate;
+    /* 6 SCORE, of a cache of 8 bits (CONV-10): of `array`. */
+    struct { int way, by, array; } dequantise;
     /* 6 SCORE. */
     struct { int way, by, keys, type; } score;
     /* 6 SCORE, its cap and bias (SCORE-1, SCORE-2). */
@@ -345,6 +349,11 @@ int explain_take_scores(struct explain_model *x, const struct explain_choice *ch
 /* 6: what a factor is that all scores are multiplied by, of these keys; 1 where each is made by
  * itself. */
 double explain_scale(const struct explain_model *x, const struct explain_choice *choice);
+
+/* 6, CONV-10: by what key j, of K or of V, is multiplied beside its right scale. NaN: there is no
+ * such scale. */
+double explain_dequantised(const struct explain_model *x, const struct explain_choice *choice,
+                           int is_v, int j);
 
 /* 6, SCORE-1, SCORE-2: what score s of key j becomes. */
 double explain_changed(const struct explain_model *x, const struct explain_choice *choice, int j,

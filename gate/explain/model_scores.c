@@ -154,7 +154,8 @@ static void take_scores(struct explain_model *x, const struct explain_choice *ch
     explain_rotate_keys(x, choice);
     for (int j = 0; j < x->m; j++) {
         int is_scaled = explain_is_for(choice->score.keys, j < x->shared);
-        double s = x->run->problem.scale * product(x, choice->elements.way, explain_key(x, j));
+        double s = x->run->problem.scale * product(x, choice->elements.way, explain_key(x, j)) *
+                   explain_dequantised(x, choice, 0, j);
         x->score[j] = explain_changed(x, choice, j, bend(x, choice, j, is_scaled ? factor * s : s));
     }
     x->m_right = explain_largest(x->score, x->m);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "chunkproof/number.h"
+#include "gate/case/cache.h"
 #include "gate/explain/run.h"
 #include "gate/judge/conventions.h"
 
@@ -39,6 +40,12 @@ static int copy_lists(struct gate_problem *to, const struct gate_problem *p) {
     to->n_shared_chunks = duplicate(p->n_shared_chunks, b, size, &missing);
     to->shared = duplicate(p->shared, (size_t)p->n_shared, sizeof *p->shared, &missing);
     to->rotation.table = duplicate(p->rotation.table, angles, sizeof(float), &missing);
+    if (p->cache.k_scale != NULL) {
+        to->cache.k_scale = duplicate(p->cache.k_scale, gate_n_scales(p), sizeof(float), &missing);
+    }
+    if (p->cache.v_scale != NULL) {
+        to->cache.v_scale = duplicate(p->cache.v_scale, gate_n_scales(p), sizeof(float), &missing);
+    }
     if (p->scores.slopes != NULL) {
         to->scores.slopes = duplicate(p->scores.slopes, heads, sizeof(float), &missing);
     }
@@ -59,11 +66,43 @@ static double *numbers_of(const void *array, int type, size_t bytes, long long *
     return numbers;
 }
 
+/* The strides of K or V as they lie here. */
+struct strides {
+    long long chunk, head, slot;
+};
+
+/* K or V: where it has 8 bits, each key times its scale. */
+static double *keys_of(const struct gate_problem *p, int is_v, const struct gate_arrays *a,
+                       const struct strides *s, long long *n) {
+    enum run_buffer buffer = is_v ? RUN_V : RUN_K;
+    const struct gate_recipe *r = &p->recipe;
+    const float *scale = is_v ? p->cache.v_scale : p->cache.k_scale;
+    *n = (long long)(a->run.bytes[buffer] / gate_cache_size(p, is_v));
+    double *numbers = malloc(((size_t)*n + 1) * sizeof *numbers);
+    for (long long i = 0; numbers != NULL && i < *n; i++) {
+        numbers[i] = gate_cache_load(p, is_v, a->memory[buffer], (size_t)i);
+    }
+    unsigned long long keys =
+        (unsigned long long)p->capacity * (unsigned)r->n_kv_heads * (unsigned)r->chunk_size;
+    for (unsigned long long place = 0; numbers != NULL && scale != NULL && place < keys; place++) {
+        long long slot = (long long)place % r->chunk_size, of = (long long)place / r->chunk_size;
+        double *key =
+            numbers + of / r->n_kv_heads * s->chunk + of % r->n_kv_heads * s->head + slot * s->slot;
+        for (int i = 0; i < r->head_dim; i++) {
+            key[i] *= (double)scale[gate_scale_at(p, place)];
+        }
+    }
+    return numbers;
+}
+
 static int copy_arrays(struct explain_run *run, const struct gate_problem *p,
                        const struct gate_arrays *a) {
     run->q = numbers_of(a->memory[RUN_Q], p->q_type, a->run.bytes[RUN_Q], &run->n_q);
-    run->k = numbers_of(a->memory[RUN_K], p->kv_type, a->run.bytes[RUN_K], &run->n_k);
-    run->v = numbers_of(a->memory[RUN_V], p->kv_type, a->run.bytes[RUN_V], &run->n_v);
+    const struct cp_kernel_call *call = &a->run.call;
+    struct strides of_k = {call->k_chunk, call->k_head, call->k_slot};
+    struct strides of_v = {call->v_chunk, call->v_head, call->v_slot};
+    run->k = keys_of(p, 0, a, &of_k, &run->n_k);
+    run->v = keys_of(p, 1, a, &of_v, &run->n_v);
     return run->q != NULL && run->k != NULL && run->v != NULL ? 0 : -1;
 }
 

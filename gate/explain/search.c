@@ -310,7 +310,9 @@ static unsigned kinds_of(const struct gate_problem *p) {
     return (explain_is_path(p) ? OF_PATHS : OF_LISTS) |
            (p->rotation.keys != CP_KEYS_PLACED ? OF_ROTATED : 0U) |
            (scores->cap > 0.0 || scores->slopes != NULL ? OF_CHANGED : 0U) |
-           (scores->cap > 0.0 ? OF_CAPPED : 0U) | (scores->sinks != NULL ? OF_SINKS : 0U);
+           (scores->cap > 0.0 ? OF_CAPPED : 0U) |
+           (p->cache.k_scale != NULL || p->cache.v_scale != NULL ? OF_CACHES : 0U) |
+           (scores->sinks != NULL ? OF_SINKS : 0U);
 }
 
 void explain_search(struct explain *x) {

@@ -303,6 +303,29 @@
     WAY(ELEMENTS_RESTS, 0, i, 0.0, i % a) \
     WAY(ELEMENTS_BITS, 0, i, 0.0, (i & a) != 0)
 
+/* ---- 6: caches of 8 bits ---- */
+
+/* By what number x of a key in a slot of a chunk, for K/V head g, is multiplied; `scale` is the right
+ * one. of(chunk, head, slot) is that of another place, NaN where there is none; other() the same of
+ * V for K, and of K for V. */
+#define EXPLAIN_DEQUANTISES(WAY) \
+    WAY(DEQUANTISE_OWN, scale) \
+    WAY(DEQUANTISE_NOT, 1.0) \
+    WAY(DEQUANTISE_TWICE, scale * scale) \
+    WAY(DEQUANTISE_INVERSE, 1.0 / scale) \
+    WAY(DEQUANTISE_OF_OTHER_ARRAY, other(chunk, g, slot)) \
+    WAY(DEQUANTISE_OF_FIRST, of(0, 0, 0)) \
+    WAY(DEQUANTISE_OF_FIRST_HEAD, of(chunk, 0, slot)) \
+    WAY(DEQUANTISE_OF_QUERY_HEAD, of(chunk, x->head % heads, slot)) \
+    WAY(DEQUANTISE_OF_FIRST_SLOT, of(chunk, g, 0)) \
+    WAY(DEQUANTISE_OF_FIRST_CHUNK, of(0, g, slot)) \
+    WAY(DEQUANTISE_OF_KEY_NUMBER, of(0, 0, j)) \
+    WAY(DEQUANTISE_BY_SLOT, of(chunk, g, slot + by)) \
+    WAY(DEQUANTISE_BY_HEAD, of(chunk, g + by, slot)) \
+    WAY(DEQUANTISE_OF_POWER, exp2(floor(log2(scale)))) \
+    WAY(DEQUANTISE_HALF, 0.5 * scale)       /* E4M3 as FNUZ has it */ \
+    WAY(DEQUANTISE_DOUBLE, 2.0 * scale)
+
 /* ---- 6: the score ---- */
 
 /* By what it is multiplied, of heads with d elements, ... */

@@ -32,8 +32,12 @@ static struct cp_format format_of(int type) {
 }
 
 /* The shorter of the types, if one is short: products of two such numbers are exact in binary32. */
+static int is_plain(const struct cp_kernel *kernel) {
+    return kernel->cache.k == CP_CACHE_PLAIN && kernel->cache.v == CP_CACHE_PLAIN;
+}
+
 static int input_of(const struct cp_kernel *kernel) {
-    return kernel->q_type == kernel->kv_type ? kernel->kv_type : CP_FP32;
+    return is_plain(kernel) && kernel->q_type == kernel->kv_type ? kernel->kv_type : CP_FP32;
 }
 
 static void arithmetic_of(const struct cp_kernel *kernel, int d, struct cp_arithmetic *a) {
@@ -181,9 +185,35 @@ static void divide(const struct cp_kernel *kernel, int n, double largest_score,
     }
 }
 
+/* CONV-10: a number times its scale is rounded in binary32, and then to `dequantised`; or query,
+ * score, P or o are multiplied by the scale, which rounds as much. P in short formats is then
+ * smaller, so that less of it is left by its tiny. */
+static void dequantise(const struct cp_kernel *kernel, const struct gate_rotated *rotated,
+                       struct cp_arithmetic *a) {
+    const struct cp_kernel_class *class = &kernel->arithmetic;
+    int wide = class->score == CP_SUM_FP64;
+    struct cp_format product = rounding_of(class, wide ? cp_format_fp64() : cp_format_fp32(), 0);
+    struct cp_format to =
+        rounding_of(class, format_of(class->dequantised), class->dequantised == CP_FP32 || wide);
+    double growth = (1.0 + to.unit) * (1.0 + product.unit) * (1.0 + product.unit);
+    double tiny = (kernel->keys != CP_KEYS_PLACED ? 4.0 : 1.0) * (to.tiny + 2.0 * product.tiny);
+    if (kernel->cache.k != CP_CACHE_PLAIN) {
+        a->score.term_tiny += (1.0 + a->score.term_unit) * rotated->query * tiny;
+        a->score.term_unit = (growth * (1.0 + a->score.term_unit) - 1.0) * (1.0 + 0x1p-40);
+    }
+    if (kernel->cache.v != CP_CACHE_PLAIN) {
+        a->weights.unit = (growth * (1.0 + a->weights.unit) - 1.0) * (1.0 + 0x1p-40);
+        a->weights.tiny *= rotated->over_scale;
+        a->eta_o += tiny;
+    }
+}
+
 static void class_of_score(const struct cp_kernel *kernel, int d,
                            const struct gate_rotated *rotated, struct cp_arithmetic *arithmetic) {
     arithmetic_of(kernel, d, arithmetic);
+    if (!is_plain(kernel)) {
+        dequantise(kernel, rotated, arithmetic);
+    }
     if (kernel->keys != CP_KEYS_PLACED) {
         rotate(kernel, rotated, &arithmetic->score);
     }

@@ -157,15 +157,24 @@ void gate_scaled_extend(const struct gate_rotation *rotation, int angle, int d, 
     rotated->key = larger(rotated->key, 1.01 * key / fabs(scale));
 }
 
+void gate_cached_extend(const struct gate_cache *cache, int d, const double *q,
+                        struct gate_rotated *rotated) {
+    rotated->over_scale = cache->v_scale != NULL ? larger(1.0, 1.0 / cache->least) : 1.0;
+    for (int i = 0; i < d && cache->k_scale != NULL; i++) {
+        rotated->query = larger(rotated->query, fabs(q[i]));
+    }
+}
+
 static struct gate_rotated rotated_of(const struct gate_problem *p, const struct cp_kernel *kernel,
                                       int row, int head, int n) {
     struct gate_seen seen = gate_seen(p, row);
-    struct gate_rotated rotated = {0.0, 0.0, gate_has_quarter_turns(p->recipe.values), 0.0, 0.0};
+    struct gate_rotated rotated = {.quarters = gate_has_quarter_turns(p->recipe.values)};
     int d = p->recipe.head_dim, s = gate_sequence_of(p, row);
     int g = head / (p->recipe.n_heads / p->recipe.n_kv_heads);
     int rotates = p->rotation.keys != CP_KEYS_PLACED;
     int scales = kernel->arithmetic.scales != CP_SCALES_SCORES;
     const double *q = p->q + ((ptrdiff_t)row * p->recipe.n_heads + head) * d;
+    gate_cached_extend(&p->cache, d, q, &rotated);
     for (int i = 0; i < n && (rotates || scales); i++) {
         int j = gate_seen_key(&seen, i);
         const double *k = p->k + gate_key_at(p, s, j, g);

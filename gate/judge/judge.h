@@ -41,6 +41,10 @@ void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
 void gate_rotated_extend(const struct gate_rotation *rotation, int angle, int d, const double *q,
                          const double *k, struct gate_rotated *rotated);
 
+/* CONV-10: of a query and a cache of 8 bits. */
+void gate_cached_extend(const struct gate_cache *cache, int d, const double *q,
+                        struct gate_rotated *rotated);
+
 /* CONV-4: the largest numbers of a query that is scaled, and of a key, which may be rotated by row
  * `angle`. */
 void gate_scaled_extend(const struct gate_rotation *rotation, int angle, int d, double scale,

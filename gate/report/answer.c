@@ -94,6 +94,16 @@ char *gate_conventions_of(const struct cp_kernel *kernel) {
     return text;
 }
 
+const char *gate_cache_name(int cache) {
+    static const char *const names[] = {"plain", "e4m3", "e5m2", "int8"};
+    return names[cache];
+}
+
+const char *gate_cache_scales_name(int scales) {
+    static const char *const names[] = {"tensor", "head", "token"};
+    return names[scales];
+}
+
 const char *gate_bias_name(int bias) {
     return bias == CP_BIAS_DISTANCE ? "distance" : bias == CP_BIAS_POSITION ? "position" : "signed";
 }

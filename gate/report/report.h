@@ -56,6 +56,9 @@ extern const char *const gate_never_names[GATE_NEVERS];
 #define GATE_MASKS 3
 extern const char *const gate_mask_names[GATE_MASKS];
 
+const char *gate_cache_name(int cache);         /* "plain", "e4m3", "e5m2", "int8" */
+const char *gate_cache_scales_name(int scales); /* "tensor", "head", "token" */
+
 /* The bits of cp_kernel.scores. */
 #define GATE_CHANGES 3
 extern const char *const gate_change_names[GATE_CHANGES];

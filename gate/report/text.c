@@ -73,6 +73,11 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
         }
         fputs(" (SCORE-1 to SCORE-4)\n", file);
     }
+    if (kernel->cache.k != CP_CACHE_PLAIN || kernel->cache.v != CP_CACHE_PLAIN) {
+        fprintf(file, "cache      K %s, V %s, with a scale for each %s (CONV-10)\n",
+                gate_cache_name(kernel->cache.k), gate_cache_name(kernel->cache.v),
+                gate_cache_scales_name(kernel->cache.scales));
+    }
     if (kernel->plans != CP_PLANS_TREES) {
         fprintf(file, "plans      of trees, and of runs with %s of sequences (GATE-13)\n",
                 gate_plans_name(kernel->plans));

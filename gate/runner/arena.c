@@ -24,6 +24,8 @@ const char *const run_buffer_names[RUN_BUFFERS] = {
     "rotation",
     "slopes",
     "sinks",
+    "k_scales",
+    "v_scales",
     "out",
     "lse",
     "workspace",
@@ -72,6 +74,8 @@ static void get_pointers(const struct cp_kernel_call *call, const void *pointer[
     pointer[RUN_ROTATION] = call->rotation;
     pointer[RUN_SLOPES] = call->slopes;
     pointer[RUN_SINKS] = call->sinks;
+    pointer[RUN_K_SCALES] = call->k_scales;
+    pointer[RUN_V_SCALES] = call->v_scales;
     pointer[RUN_OUT] = call->out;
     pointer[RUN_LSE] = call->lse;
     pointer[RUN_WORKSPACE] = call->workspace;
@@ -87,7 +91,7 @@ static void set_place(struct run_place *place, size_t from, size_t bytes, int at
 
 /* A buffer of 0 bytes has no page: its pointer is in the guard, where any access is detected.
  * A log-sum-exp that is not requested is NULL, and so are a table that the kernel has no need of,
- * and slopes and sinks that a call does not have. */
+ * and slopes, sinks and scales that a call does not have. */
 size_t run_layout_make(struct run_layout *layout, const struct run_call *call, size_t limit) {
     size_t from = RUN_GUARD, sum = 0;
     layout->at_end = call->at_end;
@@ -101,7 +105,9 @@ size_t run_layout_make(struct run_layout *layout, const struct run_call *call, s
         layout->place[b].absent = (b == RUN_LSE && call->call.lse == NULL) ||
                                   (b == RUN_ROTATION && call->call.rotation == NULL) ||
                                   (b == RUN_SLOPES && call->call.slopes == NULL) ||
-                                  (b == RUN_SINKS && call->call.sinks == NULL);
+                                  (b == RUN_SINKS && call->call.sinks == NULL) ||
+                                  (b == RUN_K_SCALES && call->call.k_scales == NULL) ||
+                                  (b == RUN_V_SCALES && call->call.v_scales == NULL);
         from = layout->place[b].pages_end + RUN_GUARD;
     }
     return sum;
@@ -133,6 +139,8 @@ void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *cal
     call->rotation = pointer[RUN_ROTATION];
     call->slopes = pointer[RUN_SLOPES];
     call->sinks = pointer[RUN_SINKS];
+    call->k_scales = pointer[RUN_K_SCALES];
+    call->v_scales = pointer[RUN_V_SCALES];
     call->out = pointer[RUN_OUT];
     call->lse = pointer[RUN_LSE];
     call->workspace = pointer[RUN_WORKSPACE];

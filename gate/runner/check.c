@@ -21,6 +21,9 @@
     (BIT(CP_SUM_FP32) | BIT(CP_SUM_TENSOR_CORE) | BIT(CP_SUM_FP16) | BIT(CP_SUM_FP64) |            \
      BIT(CP_SUM_BF16))
 
+#define CACHES      (BIT(CP_CACHE_PLAIN) | BIT(CP_CACHE_E4M3) | BIT(CP_CACHE_E5M2) | BIT(CP_CACHE_INT8))
+#define CACHE_NAMES "CP_CACHE_PLAIN (0), CP_CACHE_E4M3 (1), CP_CACHE_E5M2 (2) or CP_CACHE_INT8 (3)"
+
 struct field {
     const char *name;
     int value;
@@ -65,6 +68,10 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
          "(4)"},
         {"scores", kernel->scores, 0xFFU << 1,
          "a sum of CP_SCORES_CAP (1), CP_SCORES_SLOPES (2) and CP_SCORES_SINKS (4)"},
+        {"cache.k", kernel->cache.k, CACHES, CACHE_NAMES},
+        {"cache.v", kernel->cache.v, CACHES, CACHE_NAMES},
+        {"cache.scales", kernel->cache.scales, yes_or_no | BIT(CP_CACHE_SCALE_TOKEN),
+         "CP_CACHE_SCALE_TENSOR (0), CP_CACHE_SCALE_HEAD (1) or CP_CACHE_SCALE_TOKEN (2)"},
         {"conventions.lse_base", c->lse_base, yes_or_no, "CP_LSE_NATURAL (0) or CP_LSE_BITS (1)"},
         {"conventions.empty_out", c->empty_out, yes_or_no | BIT(CP_EMPTY_UNSPECIFIED),
          "CP_EMPTY_NEUTRAL (0), CP_EMPTY_NAN (1) or CP_EMPTY_UNSPECIFIED (3)"},
@@ -86,6 +93,8 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
         {"arithmetic.weights", a->weights, BIT(CP_FP32) | BIT(CP_FP16) | BIT(CP_BF16),
          "CP_FP32 (1: not rounded), CP_FP16 (0) or CP_BF16 (3)"},
         {"arithmetic.rotated", a->rotated, BIT(CP_FP32) | BIT(CP_FP16) | BIT(CP_BF16),
+         "CP_FP32 (1: not rounded), CP_FP16 (0) or CP_BF16 (3)"},
+        {"arithmetic.dequantised", a->dequantised, BIT(CP_FP32) | BIT(CP_FP16) | BIT(CP_BF16),
          "CP_FP32 (1: not rounded), CP_FP16 (0) or CP_BF16 (3)"},
         {"arithmetic.scales", a->scales, yes_or_no | BIT(CP_SCALES_QUERY_BF16),
          "CP_SCALES_SCORES (0), CP_SCALES_QUERY_FP16 (1) or CP_SCALES_QUERY_BF16 (2)"},
@@ -236,16 +245,18 @@ static const char *how_to_mend(const char *words) {
 /* What a kernel of an older version has to say more, and what it may leave out. */
 static const char *what_is_new(int version) {
     return version == 7
-               ? "; new are `scores`, `conventions.cap`, `.bias` and `.sink`, and "
-                 "`arithmetic.tanh_error` and `.tanh_absolute`, whose zeros mean what was so before"
-           : version == 6 ? "; new are `masks`, `scores` and fields of `conventions` and "
+               ? "; new are `scores`, `conventions.cap`, `.bias` and `.sink`, `cache`, and "
+                 "`arithmetic.tanh_error`, `.tanh_absolute` and `.dequantised`, whose zeros mean "
+                 "what was so before"
+           : version == 6 ? "; new are `masks`, `scores`, `cache` and fields of `conventions` and "
                             "`arithmetic`, whose zeros mean what was so before"
-           : version == 5 ? "; new are `conventions`, `masks`, `scores` and fields of "
+           : version == 5 ? "; new are `conventions`, `masks`, `scores`, `cache` and fields of "
                             "`arithmetic`, whose zeros mean what was so before"
-           : version == 4 ? "; new are `keys`, `pairs`, `conventions`, `masks`, `scores` and "
-                            "fields of `arithmetic`, whose zeros mean what was so before (but "
-                            "`rotated`, which counts only with `keys`)"
-                          : "; CHANGELOG.md says what is new";
+           : version == 4
+               ? "; new are `keys`, `pairs`, `conventions`, `masks`, `scores`, `cache` and "
+                 "fields of `arithmetic`, whose zeros mean what was so before (but "
+                 "`rotated`, which counts only with `keys`)"
+               : "; CHANGELOG.md says what is new";
 }
 
 static void other_version(int abi, const char *file, char text[RUN_TEXT]) {

@@ -33,6 +33,8 @@ enum run_buffer {
     RUN_ROTATION,
     RUN_SLOPES,
     RUN_SINKS,
+    RUN_K_SCALES,
+    RUN_V_SCALES,
     RUN_OUT,
     RUN_LSE,
     RUN_WORKSPACE,

@@ -35,6 +35,7 @@
 #include "chunkproof/memory.h"
 #include "chunkproof/merging.h"
 #include "chunkproof/number.h"
+#include "chunkproof/number8.h"
 #include "chunkproof/opt.h"
 #include "chunkproof/opt_decoder.h"
 #include "chunkproof/opt_plan.h"

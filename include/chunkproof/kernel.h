@@ -41,6 +41,9 @@
  * A kernel that has a sliding window, or shows a row keys after its own position, declares that
  * (`masks`). The numbers of a call then say which keys a row sees (WINDOW-1).
  *
+ * A kernel for caches of 8 bits declares that (`cache`). Each number of K and V stands for itself
+ * times a scale of the call (CONV-10).
+ *
  * A kernel that caps scores, adds ALiBi's bias to them, or has sinks, declares that (`scores`). The
  * cap, slopes and sinks of a call then change its scores (SCORE-1 to SCORE-4).
  *
@@ -57,6 +60,7 @@
 #include <stddef.h>
 
 #include "chunkproof/number.h"
+#include "chunkproof/number8.h"
 #include "chunkproof/plan.h"
 
 #ifdef __cplusplus
@@ -89,8 +93,9 @@ extern "C" {
 /* One call.
  * - All arrays are read-only, except out, lse and workspace. They do not overlap, and each begins
  *   at a multiple of 64 bytes.
- * - lse, slopes and sinks may be NULL. Where keys are placed, rotation is NULL. On the host, stream
- *   and on_host are NULL. Nothing else is NULL.
+ * - lse, slopes and sinks may be NULL. Where keys are placed, rotation is NULL. Where K is plain,
+ *   k_scales is NULL, and where V is, v_scales. On the host, stream and on_host are NULL. Nothing
+ *   else is NULL.
  * - The numbers of Q are finite, and so are those of all keys in K and V, also of those that no row
  *   sees.
  * - Strides are in elements, positive, and have 64 bits; the last index has stride 1. Chunks may be
@@ -187,6 +192,15 @@ struct cp_kernel_call {
     const void *v;
     long long v_chunk, v_head, v_slot;
 
+    /* Of a cache of 8 bits (CONV-10): number x of K stands for x k_scales[i], where i is of the
+     * tensor, the K/V head, or the token and head, as the kernel declares:
+     *   CP_CACHE_SCALE_TENSOR   0
+     *   CP_CACHE_SCALE_HEAD     the K/V head                          [h_kv]
+     *   CP_CACHE_SCALE_TOKEN    (chunk h_kv + K/V head) c + slot      [capacity][h_kv][c]
+     * So does V with v_scales. Scales are finite and above 0; those of slots without a key may be
+     * NaN. */
+    const float *k_scales, *v_scales;
+
     /* Where keys are not placed; else rotary_dim and n_angles are 0, and rotation is NULL. Row t of
      * the table has rotary_dim / 2 cosines and then as many sines: pair i, (x, y), of a key that is
      * rotated by t becomes
@@ -245,6 +259,10 @@ struct cp_kernel_class {
      * of each key, a kernel may rotate the query, as it is in the call, for the keys of one t:
      * q . (rotated k) is (c q_x + s q_y, c q_y - s q_x) . k, and this is rounded then. */
     int rotated;
+    /* Of a cache of 8 bits: the type of its numbers times their scales when they are multiplied,
+     * CP_FP32 (not rounded), CP_FP16 or CP_BF16. Instead of each number, a kernel may multiply the
+     * query, the score or P by the scale, or o, where it is the same for all keys. */
+    int dequantised;
     /* Where the scale stands (CONV-4): CP_SCALES_SCORES, or the type to which the numbers of the
      * query are rounded once they are multiplied by the scale: CP_SCALES_QUERY_FP16 or
      * CP_SCALES_QUERY_BF16. A kernel that scales the query in binary32 and does not round it
@@ -368,6 +386,23 @@ struct cp_kernel_conventions {
 #define CP_SCORES_SLOPES 2 /* ALiBi */
 #define CP_SCORES_SINKS  4
 
+/* How K and V are kept (NUM-16). */
+#define CP_CACHE_PLAIN 0 /* as kv_type says */
+#define CP_CACHE_E4M3  1
+#define CP_CACHE_E5M2  2
+#define CP_CACHE_INT8  3
+
+/* What has a scale of its own (CONV-10). */
+#define CP_CACHE_SCALE_TENSOR 0 /* K, and V */
+#define CP_CACHE_SCALE_HEAD   1 /* each K/V head */
+#define CP_CACHE_SCALE_TOKEN  2 /* each token and K/V head */
+
+/* All zeros: K and V are of kv_type, and have no scales. */
+struct cp_kernel_cache {
+    int k, v;   /* CP_CACHE_... of K and of V: they may differ, and one may be plain */
+    int scales; /* CP_CACHE_SCALE_... */
+};
+
 /* Where a kernel's arrays are: in host memory; or on the current CUDA device, while the struct of
  * the call is in host memory. */
 #define CP_HOST_MEMORY   0
@@ -384,6 +419,7 @@ struct cp_kernel {
     int pairs;                     /* CP_PAIRS_HALVES or CP_PAIRS_NEIGHBOURS */
     int masks;                     /* a sum of CP_MASKS_... */
     int scores;                    /* a sum of CP_SCORES_... */
+    struct cp_kernel_cache cache;  /* what K and V are, if not kv_type */
     struct cp_kernel_conventions conventions;
     struct cp_kernel_class arithmetic;
 

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CONV-10: what the gate's calls say of caches of 8 bits: that each number times its scale is the
+ * number that the case is judged by; which scales there are; what the class makes of them. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "chunkproof/number.h"
+#include "gate/case/cache.h"
+#include "gate/case/layout.h"
+#include "gate/case/prompts.h"
+#include "gate/case/values.h"
+#include "gate/judge/judge.h"
+#include "tests/plain_kernel.h"
+
+#define CASES 200
+#define WORK  20000
+
+/* Of the i-th of all kinds of K, V and scales. */
+static struct cp_kernel kernel_of(int i) {
+    struct cp_kernel kernel = plain;
+    kernel.plans = CP_PLANS_LISTS;
+    kernel.cache = (struct cp_kernel_cache){i % 4, i / 4 % 4, i / 16 % 3};
+    kernel.arithmetic.dequantised = CP_FP32;
+    return kernel;
+}
+
+struct made {
+    struct gate_recipe recipe;
+    struct gate_problem p;
+    struct gate_arrays a;
+    const struct cp_kernel_call *call;
+};
+
+static void make(struct made *m, int index, const struct cp_kernel *kernel) {
+    gate_recipe_make(&m->recipe, 37, index, 0, WORK, NULL);
+    if (index % 2 == 1) {
+        gate_recipe_to_modules(&m->recipe, NULL);
+    }
+    assert_int_equal(gate_problem_new(&m->p, &m->recipe, kernel), 0);
+    gate_values_fill(&m->p);
+    assert_int_equal(gate_arrays_new(&m->a, &m->p), 0);
+    m->call = &m->a.run.call;
+}
+
+static void done(struct made *m) {
+    gate_arrays_free(&m->a);
+    gate_problem_free(&m->p);
+}
+
+/* A number of 8 bits by the words of NUM-16. */
+static double number_of(uint8_t x, int cache) {
+    int fraction = cache == CP_CACHE_E4M3 ? 3 : 2, bias = cache == CP_CACHE_E4M3 ? 7 : 15;
+    int e = (x & 0x7F) >> fraction, f = x & ((1 << fraction) - 1);
+    double sign = (x & 0x80) != 0 ? -1.0 : 1.0;
+    return cache == CP_CACHE_INT8 ? (double)(int8_t)x
+           : e == 0               ? sign * ldexp(f, 1 - bias - fraction)
+                                  : sign * ldexp(f + (1 << fraction), e - bias - fraction);
+}
+
+/* What element i of an array at `at` stands for, by the words of CONV-10. */
+static double element_of(const struct made *m, int is_v, long long at, int chunk, int head,
+                         int slot) {
+    int cache = is_v ? m->p.cache.v : m->p.cache.k;
+    const void *array = is_v ? m->call->v : m->call->k;
+    const float *scales = is_v ? m->call->v_scales : m->call->k_scales;
+    if (cache == CP_CACHE_PLAIN) {
+        assert_null(scales);
+        return cp_number_load(array, m->p.kv_type, (size_t)at);
+    }
+    size_t i = m->p.cache.scales == CP_CACHE_SCALE_TENSOR ? 0
+               : m->p.cache.scales == CP_CACHE_SCALE_HEAD
+                   ? (size_t)head
+                   : ((size_t)chunk * (size_t)m->call->n_kv_heads + (size_t)head) *
+                             (size_t)m->call->chunk_size +
+                         (size_t)slot;
+    assert_true(scales[i] > 0.0F && isfinite(scales[i]) && scales[i] != 1.0F);
+    return (double)scales[i] * number_of(((const uint8_t *)array)[at], cache);
+}
+
+static int check_key(const struct made *m, int s, int j, int head) {
+    int run = gate_run_of(&m->p, s, j), at = s * m->p.table_width + run;
+    int chunk = m->p.table[at], slot = j - m->p.first[at], d = m->recipe.head_dim;
+    size_t place = gate_key_at(&m->p, s, j, head);
+    for (int i = 0; i < d; i++) {
+        long long k = chunk * m->call->k_chunk + head * m->call->k_head + slot * m->call->k_slot;
+        long long v = chunk * m->call->v_chunk + head * m->call->v_head + slot * m->call->v_slot;
+        assert_true(element_of(m, 0, k + i, chunk, head, slot) == m->p.k[place + (size_t)i]);
+        assert_true(element_of(m, 1, v + i, chunk, head, slot) == m->p.v[place + (size_t)i]);
+    }
+    return d;
+}
+
+static void numbers_times_scales_are_the_keys(void **state) {
+    int checked = 0;
+    (void)state;
+    for (int index = 0; index < CASES; index++) {
+        struct cp_kernel kernel = kernel_of(index);
+        struct made m;
+        make(&m, index, &kernel);
+        for (int s = 0; s < m.p.b; s++) {
+            for (int j = 0; j < m.p.n_tokens[s]; j += 1 + m.p.n_tokens[s] / 40) {
+                checked += check_key(&m, s, j, j % m.recipe.n_kv_heads);
+            }
+        }
+        done(&m);
+    }
+    assert_true(checked > 20000);
+}
+
+/* Scales differ, so that another one shows; of tokens without a key they are NaNs. */
+static void scales_tell_places_apart(void **state) {
+    int differ = 0, pairs = 0, none = 0;
+    (void)state;
+    for (int index = 0; index < CASES; index++) {
+        struct cp_kernel kernel = kernel_of(5 + 16 * (1 + index % 2)); /* of heads, of tokens */
+        struct made m;
+        make(&m, index, &kernel);
+        size_t n = gate_n_scales(&m.p);
+        assert_int_equal(m.a.run.bytes[RUN_K_SCALES], n * sizeof(float));
+        for (size_t i = 1; i < n; i++) {
+            int is_one = !isnan(m.call->k_scales[i]) && !isnan(m.call->k_scales[i - 1]);
+            none += isnan(m.call->k_scales[i]);
+            pairs += is_one;
+            differ += is_one && m.call->k_scales[i] != m.call->k_scales[i - 1];
+        }
+        done(&m);
+    }
+    assert_true(pairs > CASES && 4 * differ > 3 * pairs - pairs);
+    assert_true(none > CASES);
+}
+
+/* Numbers come near the largest and the smallest of the format. */
+static void the_whole_format_is_used(void **state) {
+    (void)state;
+    for (int cache = CP_CACHE_E4M3; cache <= CP_CACHE_INT8; cache++) {
+        int seen[256] = {0}, n = 0;
+        struct cp_kernel kernel = plain;
+        kernel.cache = (struct cp_kernel_cache){cache, cache, CP_CACHE_SCALE_TENSOR};
+        for (int index = 0; index < CASES; index++) {
+            struct made m;
+            make(&m, index, &kernel);
+            for (int s = 0; s < m.p.b; s++) {
+                for (int j = 0; j < m.p.n_tokens[s]; j += 1 + m.p.n_tokens[s] / 40) {
+                    size_t at = gate_key_at(&m.p, s, j, 0);
+                    for (int i = 0; i < m.recipe.head_dim; i++) {
+                        double x = m.p.k[at + (size_t)i] / (double)m.p.cache.k_scale[0];
+                        for (int bits = 0; bits < 256; bits++) {
+                            seen[bits] |= number_of((uint8_t)bits, cache) == x;
+                        }
+                    }
+                }
+            }
+            done(&m);
+        }
+        for (int bits = 0; bits < 256; bits++) {
+            n += seen[bits];
+        }
+        print_message("cache %d: %d\n", cache, n);
+        assert_true(n > 240);
+    }
+}
+
+/* The bound grows by what is rounded, and not where nothing has 8 bits. */
+static void the_class_pays_for_scales(void **state) {
+    struct cp_kernel kernel = kernel_of(0);
+    struct gate_rotated rotated = {.query = 3.0, .over_scale = 4.0};
+    struct cp_arithmetic plainly, k, v, half;
+    struct cp_counts counts;
+    (void)state;
+    kernel.arithmetic.weights = CP_FP16;
+    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &plainly, &counts);
+    kernel.cache.k = CP_CACHE_E4M3;
+    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &k, &counts);
+    assert_true(k.score.term_unit >= plainly.score.term_unit + 0x1.fp-24);
+    assert_true(k.score.term_tiny > 0.0 && k.weights.unit == plainly.weights.unit);
+    kernel.cache = (struct cp_kernel_cache){.v = CP_CACHE_INT8};
+    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &v, &counts);
+    assert_true(v.weights.unit >= plainly.weights.unit + 0x1.fp-24);
+    assert_true(v.weights.tiny == 4.0 * plainly.weights.tiny && v.eta_o > plainly.eta_o);
+    kernel.arithmetic.dequantised = CP_FP16;
+    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &half, &counts);
+    assert_true(half.weights.unit >= v.weights.unit + 0x1p-11);
+    assert_true(half.eta_o >= 0x1p-25);
+}
+
+static void the_query_and_the_least_scale(void **state) {
+    float scales[] = {0.25F};
+    struct gate_cache cache = {.k = 1, .v = 1, .k_scale = scales, .v_scale = scales, .least = 0.25};
+    struct gate_rotated rotated = {0};
+    (void)state;
+    gate_cached_extend(&cache, 2, (double[]){1.0, -6.0}, &rotated);
+    assert_true(rotated.query == 6.0 && rotated.over_scale == 4.0);
+    cache.least = 8.0;
+    gate_cached_extend(&cache, 2, (double[]){1.0, -6.0}, &rotated);
+    assert_true(rotated.over_scale == 1.0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_times_scales_are_the_keys),
+        cmocka_unit_test(scales_tell_places_apart),
+        cmocka_unit_test(the_whole_format_is_used),
+        cmocka_unit_test(the_class_pays_for_scales),
+        cmocka_unit_test(the_query_and_the_least_scale),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
