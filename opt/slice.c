@@ -232,11 +232,18 @@ static int in_tile(int n, const struct opt_tile *tile) {
     return n < 0 ? 0 : n < tile->n ? n : tile->n;
 }
 
-/* 2a: which keys of the tile each row sees; a row of padding sees all. */
-static void see(const struct opt_slice *slice, struct opt_tile *tile) {
+/* 2a, without a window: how many keys of the tile each row sees; a row of padding sees all. */
+static void see_first(const struct opt_slice *slice, struct opt_tile *tile) {
+    for (int i = 0; i < slice->padded_rows; i++) {
+        int seen = i < slice->rows ? in_tile(slice->seen[i].end, tile) : tile->n;
+        slice->at->seen[i] = (float)seen;
+        tile->all = tile->all && seen == tile->n;
+    }
+}
+
+/* 2a, with one: which keys. */
+static void see_ranges(const struct opt_slice *slice, struct opt_tile *tile) {
     const struct opt_scratch *at = slice->at;
-    tile->all = 1;
-    tile->split = 0;
     for (int i = 0; i < slice->padded_rows; i++) {
         struct opt_seen seen = {0, 0, tile->n};
         if (i < slice->rows) {
@@ -249,6 +256,16 @@ static void see(const struct opt_slice *slice, struct opt_tile *tile) {
         at->seen[i] = (float)seen.end;
         tile->all = tile->all && seen.end == tile->n && seen.begin == seen.kept;
         tile->split = tile->split || seen.kept < seen.begin;
+    }
+}
+
+static void see(const struct opt_slice *slice, struct opt_tile *tile) {
+    tile->all = 1;
+    tile->split = 0;
+    if (slice->call->attention->window.keys == 0) {
+        see_first(slice, tile);
+    } else {
+        see_ranges(slice, tile);
     }
 }
 
