@@ -139,5 +139,6 @@ Definition of_NumShiftFloat := (
   NumShiftFloat.cap_is_up,
   NumShiftFloat.cap_then_bias_is_up,
   NumShiftFloat.bias_then_cap_is_up,
+  NumShiftFloat.bias_alone_is_up,
   NumShiftFloat.sink_is_up).
 Print Assumptions of_NumShiftFloat.

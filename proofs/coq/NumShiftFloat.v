@@ -68,6 +68,10 @@ Definition shift_of (s : changed) (score : num) : num * num :=
   let far := up_plus (off s) (up_times (pow2 o (-52)) (abs o shift)) in
   (shift, up_plus (error s) (up_plus far score_error)).
 
+(** The same of a bias alone. *)
+Definition shift_of_bias (s : changed) (x : num) : num * num :=
+  (x, up_plus (error s) (up_plus (up_plus (off s) (up_times (pow2 o (-52)) (abs o x))) zero)).
+
 Definition sink (x : num) : num :=
   let twice := up_plus (of_int o 2) (growth (a_unit a) 2 zero 0) in
   up_plus (up_times (growth (a_unit a) 3 zero 0) (abs o x)) (up_times twice (a_tiny a)).
@@ -429,6 +433,39 @@ Proof.
   replace (NumShift.capped (val c) (val score + x0) - val score - (s' - s))
     with (NumShift.capped (val c) (val score + x0) - (val score + x0) - (s' - (s + x0))) by ring.
   exact Q.
+Qed.
+
+(** NUM-15, a bias alone. *)
+Theorem bias_alone_is_up score s x x0 :
+  let sum := bias (begin score) x in
+  fin (snd (shift_of_bias sum x)) -> Rabs (val score - s) <= val score_error ->
+  Rabs (val x - x0) <= u * Rabs (val x) + smallest ->
+  NumShift.bias_error class x0 (s + x0) (val sigma) + Rabs (val (fst (shift_of_bias sum x)) - x0)
+    <= val (snd (shift_of_bias sum x)).
+Proof.
+  unfold shift_of_bias; cbn [fst snd]; intros f near nx.
+  destruct (up2 _ _ f) as [fe [f1 l]]; destruct (up2 _ _ f1) as [f2 [_ l1]].
+  destruct (up2 _ _ f2) as [f3 [f4 l2]]; destruct (times2 _ _ f4) as [_ [_ l4]].
+  pose proof (bias_is_up _ _ _ _ _ _ fe (begins _ _ near) nx) as [_ [_ E]].
+  rewrite Rplus_0_l, Rplus_0_r in E.
+  set (e := NumShift.bias_error class x0 (s + x0) (val sigma)) in *.
+  rewrite zero_val in l1; destruct (of_pow2 o B (-52) ltac:(lia)) as [_ p52].
+  rewrite p52, (val_abs o B) in l4; pose proof (bpow_gt_0 radix2 (-52)) as b0.
+  pose proof (Rmult_le_pos _ _ (Rlt_le _ _ b0) (Rabs_pos (val x))) as b1.
+  assert (u * Rabs (val x) + smallest <= val (off (bias (begin score) x))) as K; [|lra].
+  clear - f3 b0 score; unfold bias, begin in *; cbn [off now] in *.
+  destruct (up2 _ _ f3) as [f5 [f6 l5]]; destruct (up2 _ _ f5) as [_ [f7 l7]].
+  destruct (up2 _ _ f7) as [f8 [_ l8]]; destruct (times2 _ _ f8) as [_ [_ l9]].
+  destruct (times2 _ _ f6) as [_ [_ l6]]; rewrite zero_val in l7.
+  destruct (of_pow2 o B (-53) ltac:(lia)) as [_ p53]; rewrite unit_is in p53.
+  destruct (of_pow2 o B (-1072) ltac:(lia)) as [_ p1072].
+  destruct (of_pow2 o B (-52) ltac:(lia)) as [_ p52].
+  assert (bpow radix2 (-1072) = 4 * smallest) as Es.
+  { unfold smallest; change 4 with (bpow radix2 2); rewrite <- bpow_plus; reflexivity. }
+  rewrite p1072, Es in l8; rewrite p53, (val_abs o B) in l9; rewrite p52, (val_abs o B) in l6.
+  pose proof smallest_pos.
+  pose proof (Rmult_le_pos _ _ (Rlt_le _ _ b0) (Rabs_pos (val (add o score x)))) as b2.
+  lra.
 Qed.
 
 (** NUM-15: the sink. *)
