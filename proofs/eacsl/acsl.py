@@ -29,7 +29,8 @@ BUILTINS = (r"\valid", r"\valid_read", r"\separated", r"\max", r"\min", r"\sum",
 BINDERS = (r"\forall", r"\exists", r"\lambda", r"\let")
 TYPES = ("int", "integer", "real", "double", "void", "struct", "unsigned", "long", "size_t",
          "const",
-         "char", "float", "uint16_t")
+         "char", "float", "uint16_t",
+         "scoring")  # a type of the contracts' own
 
 
 class Unknown(Exception):

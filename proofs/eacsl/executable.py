@@ -137,9 +137,9 @@ class Contracts:
     def read_definitions(self, reader: Reader) -> None:
         while reader.peek():
             word = reader.next()
-            if word == "axiomatic":
-                reader.name()
-                reader.expect("{")
+            if word in ("axiomatic", "type"):
+                reader.next()
+                reader.expect("{" if word == "axiomatic" else ";")
             elif word == "}":
                 continue
             elif word in ("axiom", "lemma"):
