@@ -8,7 +8,6 @@ double cos(double x);
 double erfc(double x);
 double exp(double x);
 double exp2(double x);
-double tanh(double x);
 double expm1(double x);
 double fabs(double x);
 double fmax(double x, double y);
