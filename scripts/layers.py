@@ -48,7 +48,7 @@ BELOW = {
     "opt_tree": "limits status memory pool tree",
     "opt_plan": "limits status memory tree plan opt_tree",
     "cuda": "limits status plan attention",
-    "kernel": "number plan",
+    "kernel": "number number8 plan",
     "opt": "limits status attention kernel",
     "opt_decoder": "limits status decoder opt",
 }

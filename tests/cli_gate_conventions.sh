@@ -116,6 +116,23 @@ assert kernel["arithmetic"]["tanh_absolute"] == 2.0**-20, kernel
 END
 }
 
+json_cache() {
+    status 0 --kernel "$kernels/gate/cache_tokens.so" --cases 48 --json "$work/json" &&
+        python3 - "$work/json" <<'END'
+import json
+import sys
+kernel = json.load(open(sys.argv[1]))["kernel"]
+assert kernel["cache"] == {"k": "e4m3", "v": "int8", "scales": "token"}, kernel
+assert kernel["arithmetic"]["dequantised"] == "fp32", kernel
+END
+}
+
+# A scale of the other array is named, and a kernel that rounds more than it says is told so.
+cache_named() {
+    explained cache_tokens 's/call->v_scales\[at\]/call->k_scales[at]/' \
+        "as if V had been multiplied by the scale of the other array"
+}
+
 # A case with a cap is none of a kernel that takes no cap.
 no_cap() {
     changed score_paged 's/cap \* tanhf(s \/ cap)/cap * tanhf(s)/' &&
@@ -218,6 +235,10 @@ gives zeros, and a log-sum-exp of -infinity; the bias is capped, too; a bias is 
 the row; log-sum-exps are without the sink"
 ok "the other convention of scores is named" score_conventions
 ok "scores as JSON" json_scores
+ok "a cache of 8 bits" right_as cache_heads \
+    "cache      K e5m2, V e5m2, with a scale for each head (CONV-10)"
+ok "a cache as JSON" json_cache
+ok "the scale of the other array is named" cache_named
 ok "no cap where none is taken" no_cap
 ok "windows of keys before" right window_phases "a row that sees no key gives zeros, and a \
 log-sum-exp of -infinity; a window counts the keys before the row's own position"

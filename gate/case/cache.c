@@ -8,7 +8,6 @@
 #include "chunkproof/number.h"
 #include "chunkproof/number8.h"
 #include "cli/base/random.h"
-#include "gate/case/values.h"
 
 static int kind_of(const struct gate_problem *p, int is_v) {
     return is_v ? p->cache.v : p->cache.k;
@@ -108,12 +107,19 @@ static double scale_at(const struct gate_problem *p, int is_v, unsigned long lon
     return (double)scale[gate_scale_at(p, place)];
 }
 
+/* A number of a type of more than 8 bits. */
+static double rounded(int type, double x) {
+    double number;
+    cp_number_store(&number, type, 0, x);
+    return cp_number_load(&number, type, 0);
+}
+
 void gate_cache_round(const struct gate_problem *p, int is_v, unsigned long long place, double *x) {
     int kind = kind_of(p, is_v), format = format_of(kind);
     double scale = kind == CP_CACHE_PLAIN ? 1.0 : scale_at(p, is_v, place);
     for (int i = 0; i < p->recipe.head_dim; i++) {
         x[i] = kind == CP_CACHE_PLAIN
-                   ? gate_round(p->kv_type, x[i])
+                   ? rounded(p->kv_type, x[i])
                    : scale *
                          cp_number8_to_double(cp_number8_from_double(x[i] / scale, format), format);
     }
@@ -123,7 +129,7 @@ size_t gate_cache_size(const struct gate_problem *p, int is_v) {
     return kind_of(p, is_v) == CP_CACHE_PLAIN ? cp_number_size(p->kv_type) : 1;
 }
 
-/* A number times a scale has more bits than neither, which binary64 holds: the quotient is exact. */
+/* Binary64 holds a number times a scale: the quotient is exact. */
 void gate_cache_store(const struct gate_problem *p, int is_v, void *array, size_t at,
                       unsigned long long place, double x) {
     int kind = kind_of(p, is_v);

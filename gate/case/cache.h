@@ -33,8 +33,8 @@ void gate_cache_round(const struct gate_problem *problem, int is_v, unsigned lon
 /* Bytes of a number of K or V. */
 size_t gate_cache_size(const struct gate_problem *problem, int is_v);
 
-/* Number `at` of an array of K or V is x, which it has; no_key: padding, as near to it as the format
- * has. */
+/* Number `at` of an array of K or V becomes x, of the key at that place; below, padding, as near to
+ * x as the format has. */
 void gate_cache_store(const struct gate_problem *problem, int is_v, void *array, size_t at,
                       unsigned long long place, double x);
 void gate_cache_pad(const struct gate_problem *problem, int is_v, void *array, size_t at, double x);

@@ -163,8 +163,8 @@ static void pad(const struct filling *f, long long begin, long long end) {
     }
 }
 
-/* A row of d numbers and what is spread behind it; a NaN is none, and then none of them is. Of K and
- * V, `place` is which key it is (cache.h). */
+/* A row of d numbers and what is spread behind it; a NaN is none, and then none of them is. Of K
+ * and V `place` is which key it is (cache.h). */
 static void put_row(const struct filling *f, long long at, unsigned long long place,
                     const double *from, const struct strides *s) {
     long long d = f->problem->recipe.head_dim;

@@ -34,8 +34,8 @@ struct gate_scores {
     int order, bias, sink; /* CP_CAP_..., CP_BIAS_..., CP_SINK_... */
 };
 
-/* How K and V are kept (CONV-10), and the scales of those that have 8 bits: gate_n_scales() of each;
- * NULL: plain. */
+/* How K and V are kept (CONV-10), and gate_n_scales() scales of what has 8 bits; NULL: it is
+ * plain. */
 struct gate_cache {
     int k, v, scales; /* CP_CACHE_..., CP_CACHE_SCALE_... */
     float *k_scale, *v_scale;

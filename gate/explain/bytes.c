@@ -247,8 +247,8 @@ static long long place_of(const struct cp_kernel_call *c, int array, int chunk, 
                             : chunk * c->v_chunk + head * c->v_head + slot * c->v_slot;
 }
 
-/* NaNs, which bytes 0xFF are in each type but integers, into a slot of K or V, in all heads; slot -1: into all
- * of an array, and its rows or slots back from what was kept. */
+/* NaNs, which bytes 0xFF are in each type but integers, into a slot of K or V, in all heads; slot
+ * -1: into all of an array, and its rows or slots back from what was kept. */
 static void spoil(struct bench *b, int array, int chunk, int slot, const unsigned char *kept) {
     const struct cp_kernel_call *c = &b->a.run.call;
     int is_q = array == RUN_Q, heads = is_q ? c->n_heads : c->n_kv_heads;

@@ -248,15 +248,18 @@ static const struct explain_mistake sinks[] = {
 static const struct explain_mistake dequantises[] = {
     {"as if " ARRAY_WORDS("b") " had {a|not been multiplied by the scale of the cache"
      "|been multiplied twice by the scale of the cache|been divided by the scale of the cache"
-     "|been multiplied by the scale of the other array: of V for K, of K for V} (CONV-10)", 7, {{0}},
-     {EACH(dequantise.way, DEQUANTISE_NOT, DEQUANTISE_OF_OTHER_ARRAY), OF_ARRAY(dequantise.array)}},
+     "|been multiplied by the scale of the other array: of V for K, of K for V} (CONV-10)", 7,
+     {{0}},
+     {EACH(dequantise.way, DEQUANTISE_NOT, DEQUANTISE_OF_OTHER_ARRAY),
+      OF_ARRAY(dequantise.array)}},
     {"as if " ARRAY_WORDS("b") " had been multiplied by the scale {a|of place 0|of K/V head 0"
      "|of K/V head a % h_kv for query head a|of slot 0 of the chunk|of chunk 0"
      "|of the key's number in its sequence} (CONV-10)", 8, {{0}},
      {EACH(dequantise.way, DEQUANTISE_OF_FIRST, DEQUANTISE_OF_KEY_NUMBER),
       OF_ARRAY(dequantise.array)}},
     {"as if the scale of slot j {+a} had been taken for slot j, of " ARRAY_WORDS("b") " (CONV-10)",
-     10, {.dequantise = {DEQUANTISE_BY_SLOT}}, {UP_TO_3(dequantise.by), OF_ARRAY(dequantise.array)}},
+     10, {.dequantise = {DEQUANTISE_BY_SLOT}},
+     {UP_TO_3(dequantise.by), OF_ARRAY(dequantise.array)}},
     {"as if the scale of K/V head g {+a} had been taken for K/V head g, of " ARRAY_WORDS("b")
      " (CONV-10)", 10, {.dequantise = {DEQUANTISE_BY_HEAD}},
      {UP_TO_3(dequantise.by), OF_ARRAY(dequantise.array)}},

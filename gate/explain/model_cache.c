@@ -31,13 +31,12 @@ double explain_dequantised(const struct explain_model *x, const struct explain_c
     }
     struct explain_spot at = explain_spot_of(x, j);
     int chunk = p->table[x->s * p->table_width + at.run], slot = at.slot;
-    double scale = of(chunk, g, slot), got = scale;
+    double scale = of(chunk, g, slot);
     switch ((enum explain_dequantise)choice->dequantise.way) {
 #define EXPLAIN_SCALE(name, value)                                                                 \
     case name:                                                                                     \
-        got = (value);                                                                             \
-        break;
+        return (value) / scale;
         EXPLAIN_DEQUANTISES(EXPLAIN_SCALE)
     }
-    return got / scale;
+    return 1.0;
 }

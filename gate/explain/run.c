@@ -78,7 +78,7 @@ static double *keys_of(const struct gate_problem *p, int is_v, const struct gate
     const struct gate_recipe *r = &p->recipe;
     const float *scale = is_v ? p->cache.v_scale : p->cache.k_scale;
     *n = (long long)(a->run.bytes[buffer] / gate_cache_size(p, is_v));
-    double *numbers = malloc(((size_t)*n + 1) * sizeof *numbers);
+    double *numbers = calloc((size_t)*n + 1, sizeof *numbers);
     for (long long i = 0; numbers != NULL && i < *n; i++) {
         numbers[i] = gate_cache_load(p, is_v, a->memory[buffer], (size_t)i);
     }

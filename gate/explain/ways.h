@@ -305,9 +305,9 @@
 
 /* ---- 6: caches of 8 bits ---- */
 
-/* By what number x of a key in a slot of a chunk, for K/V head g, is multiplied; `scale` is the right
- * one. of(chunk, head, slot) is that of another place, NaN where there is none; other() the same of
- * V for K, and of K for V. */
+/* By what number x of a key in a slot of a chunk, for K/V head g, is multiplied; `scale` is the
+ * right one. of(chunk, head, slot) is that of another place, NaN where there is none; other() the
+ * same of V for K, and of K for V. */
 #define EXPLAIN_DEQUANTISES(WAY) \
     WAY(DEQUANTISE_OWN, scale) \
     WAY(DEQUANTISE_NOT, 1.0) \

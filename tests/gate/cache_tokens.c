@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel for a cache of 8 bits (CONV-10): K in E4M3 and V as integers, with a scale for each token
- * and K/V head. A number is multiplied by its scale before it is used. Key by key; runs may be
- * partial and stand anywhere. */
+/* A kernel for a cache of 8 bits (CONV-10): K in E4M3 and V as integers, with a scale for each
+ * token and K/V head. A number is multiplied by its scale before it is used. Key by key; runs may
+ * be partial and stand anywhere. */
 #include <math.h>
 
 #include "kernel_util.h"
