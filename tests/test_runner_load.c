@@ -46,7 +46,7 @@ static void refuses_what_is_no_kernel(void **state) {
     expect_error("gate/old_version.so",
                  "it was compiled with version 7 of chunkproof/kernel.h, and "
                  "this program takes version 8; recompile it; new are "
-                 "`scores`, `conventions.cap`, `.bias` and `.sink`, and");
+                 "`scores`, `conventions.cap`, `.bias` and `.sink`, `cache`, and");
     expect_error("gate/no_name.so", "cp_kernel.name is NULL; give it a name");
     expect_error("gate/no_attend.so", "cp_kernel.attend is NULL; it must be the function");
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel for a cache of 8 bits (CONV-10) in two phases: K and V in E5M2, with a scale for each
  * K/V head. The scale of K is folded into that of the scores, and o is multiplied by that of V.
- * First the shared chunks, each for the rows of all sequences that share it, then each sequence's own. */
+ * First come the shared chunks, each for the rows of all sequences that share it, then each
+ * sequence's own. */
 #include <math.h>
 
 #include "kernel_util.h"
