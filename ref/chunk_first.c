@@ -102,6 +102,7 @@ static void merge_part(const struct cp_attention *attention, const struct cp_pla
     //@ assert before: part_same{Pre,Here}(*w, attention->head_dim, at);
     cp_attn_reduce(&w->state[at], o, &part, w->part_o, attention->head_dim);
     //@ assert part: chunk_sums(part, w->part_o, *attention, *plan, row, head, chunk, seen);
+    //@ assert others_state: states_same_but{Pre,Here}(*w, at);
     //@ assert others_o: o_same_but{Pre,Here}(*w, attention->head_dim, at);
     //@ assert others: others_still{Pre,Here}(*w, attention->head_dim, at);
 }
