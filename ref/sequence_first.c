@@ -163,7 +163,7 @@ static void attend_head(const struct cp_attention *attention, const struct cp_pl
     cp_row_merge_shared(attention, plan, w, s, row, head, &state); /* 2 */
     //@ assert kept_lse_yet: lse_same{Pre,Here}(*attention, *plan);
     cp_row_merge_own(attention, plan, w, s, row, head, &state); /* 3 */
-    cp_row_merge_sink(attention, w, head, &state); /* 4 */
+    cp_row_merge_sink(attention, w, head, &state);              /* 4 */
     //@ assert sums: row_sums_are(*attention, *plan, s, row, head, state, w->row_o);
     //@ assert kept_lse: lse_same{Pre,Here}(*attention, *plan);
     finish_row(attention, w, row, head, &state); /* 5 */

@@ -18,8 +18,8 @@ extern "C" {
 
 /* Returns the bytes of workspace that cp_attend() needs for these dimensions, types, query ranges,
  * this plan and this variant; 0 when they do not fit together (cp_attend() says why). It ignores
- * the stamp, the window, the scores and the pointers to tensors and workspace. Takes time linear in the
- * plan. */
+ * the stamp, the window, the scores and the pointers to tensors and workspace. Takes time linear in
+ * the plan. */
 /*@
   requires readable: attend_readable(attention);
   assigns \nothing;

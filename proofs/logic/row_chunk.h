@@ -102,7 +102,8 @@
     /@ loop invariant j: 0 <= j <= n;
        loop invariant weight: weight_sum(q, k, type, first, d, made_by(how), j) ==
          query_weight(query, q_type, at, k, type, first, d, made_by(how), j);
-       loop invariant value: \forall integer i; value_sum(q, k, v, type, first, d, made_by(how), j, i) ==
+       loop invariant value: \forall integer i;
+         value_sum(q, k, v, type, first, d, made_by(how), j, i) ==
          query_value(query, q_type, at, k, v, type, first, d, made_by(how), j, i);
        loop assigns j;
        loop variant n - j; @/

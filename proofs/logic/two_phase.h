@@ -239,8 +239,8 @@
   }
 
   // TPP-2, SCORE-3: the sum of e(score) over all that a query row of sequence s sees, with the sink
-  // once, and that of e(score) * v_j. That this is attention over the path of s, each key of it once, is a theorem of
-  // proofs/coq (TPP-3).
+  // once, and that of e(score) * v_j. That this is attention over the path of s, each key of it
+  // once, is a theorem of proofs/coq (TPP-3).
   logic real row_weight(struct cp_attention a, struct cp_plan p, integer s, integer pos,
                         integer row, integer head) =
     shared_weight(a, p, s, pos, row, head, p.n_shared) +
