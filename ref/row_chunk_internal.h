@@ -69,8 +69,8 @@ struct cp_seen cp_seen_of(const struct cp_attention *attention, int p, int posit
 
 /* Computes partial_attn of a query row and head over the keys that it sees of a chunk (TPP-6), with
  * the K/V head of the query head (TPP-5) and scores that are changed (SCORE-4). Where that is two
- * ranges, their states are merged (WINDOW-3). Leaves the query in q, as doubles. kept_o has room for
- * d numbers. */
+ * ranges, their states are merged (WINDOW-3). Leaves the query in q, as doubles. kept_o has room
+ * for d numbers. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid(state) &&
     \valid(o + (0 .. attention->head_dim - 1)) && \valid(q + (0 .. attention->head_dim - 1)) &&
