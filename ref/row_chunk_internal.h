@@ -68,7 +68,7 @@ int cp_keys_from(long long p, int position, int n_tokens);
 struct cp_seen cp_seen_of(const struct cp_attention *attention, int p, int position, int n_tokens);
 
 /* Computes partial_attn of a query row and head over the keys that it sees of a chunk (TPP-6), with
- * the K/V head of the query head (TPP-5) and scores that are changed (SCORE-4). Where that is two
+ * the K/V head of the query head (TPP-5), of scores that are changed (SCORE-4). Where that is two
  * ranges, their states are merged (WINDOW-3). Leaves the query in q, as doubles. kept_o has room
  * for d numbers. */
 /*@

@@ -35,8 +35,8 @@ struct cp_window {
 
 #define CP_MAX_WINDOW (1 << 30)
 
-/* spec/scores.md: how a score s = scale * q . k of query head a is changed before it is weighed,
- * for a key at position t and a row at position p:
+/* spec/scores.md: how a score s = scale * q . k of query head a is changed before it is weighed, of
+ * a key at position t for a row at position p:
  *
  *     s -> cap tanh(s / cap) + slopes[a] (t - p)
  *
