@@ -15,6 +15,7 @@ double exp(double x);
 /*@
   assigns \nothing;
   ensures hyperbolic_tangent: \result == tanh_of(x);
+  ensures by_exponentials: \result == 1.0 - 2.0 / (e(2.0 * x) + 1.0);
 */
 double tanh(double x);
 
@@ -75,13 +76,6 @@ double pow(double x, double y);
   ensures root: x >= 0.0 ==> \result * \result == x && \result >= 0.0;
 */
 double sqrt(double x);
-
-/* tanh(x), by exponentials. */
-/*@
-  assigns \nothing;
-  ensures tangent: \result == 1.0 - 2.0 / (e(2.0 * x) + 1.0);
-*/
-double tanh(double x);
 
 /*@ assigns \nothing; */
 double cos(double x);
