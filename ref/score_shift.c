@@ -87,7 +87,9 @@ static struct changed cap(const struct way *way, const struct cp_score_change *c
     double argument = up_times(up_plus(1.0, of->tanh_error), of->tiny);
     double lost = up_times(most, up_plus(argument, of->tanh_absolute));
     double x = s.value / most;
-    struct changed t = {most * tanh(x), s.off, s.error, s.sure && isfinite(x)};
+    double tangent = tanh(x);
+    //@ assert tangent: tangent == 1.0 - 2.0 / (e(2.0 * x) + 1.0);
+    struct changed t = {most * tangent, s.off, s.error, s.sure && isfinite(x)};
     //@ assert capped: t.value == after_cap(*change, s.value);
     t.off = up_plus(
         t.off, up_plus(up_times(CAPPED, fabs(t.value)), up_times(FAINTEST, up_plus(1.0, most))));
