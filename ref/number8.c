@@ -91,10 +91,16 @@ static int nearest_integer(double x) {
     return x < 0.0 ? -n : n;
 }
 
+/* SIGN where x has one: -0 has. */
+static int sign_of(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 63 != 0 ? SIGN : 0;
+}
+
 uint8_t cp_number8_from_double(double x, int format) {
-    int sign = signbit(x) ? SIGN : 0;
     if (format == CP_INT8) {
         return (uint8_t)(nearest_integer(x) & (2 * SIGN - 1));
     }
-    return isnan(x) ? SIGN - 1 : (uint8_t)(sign | nearest(fabs(x), format_of(format)));
+    return isnan(x) ? SIGN - 1 : (uint8_t)(sign_of(x) | nearest(fabs(x), format_of(format)));
 }
