@@ -107,21 +107,11 @@ static double scale_at(const struct gate_problem *p, int is_v, unsigned long lon
     return (double)scale[gate_scale_at(p, place)];
 }
 
-/* A number of a type of more than 8 bits. */
-static double rounded(int type, double x) {
-    double number;
-    cp_number_store(&number, type, 0, x);
-    return cp_number_load(&number, type, 0);
-}
-
 void gate_cache_round(const struct gate_problem *p, int is_v, unsigned long long place, double *x) {
-    int kind = kind_of(p, is_v), format = format_of(kind);
-    double scale = kind == CP_CACHE_PLAIN ? 1.0 : scale_at(p, is_v, place);
+    int format = format_of(kind_of(p, is_v));
+    double scale = scale_at(p, is_v, place);
     for (int i = 0; i < p->recipe.head_dim; i++) {
-        x[i] = kind == CP_CACHE_PLAIN
-                   ? rounded(p->kv_type, x[i])
-                   : scale *
-                         cp_number8_to_double(cp_number8_from_double(x[i] / scale, format), format);
+        x[i] = scale * cp_number8_to_double(cp_number8_from_double(x[i] / scale, format), format);
     }
 }
 

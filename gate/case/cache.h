@@ -5,6 +5,11 @@
 
 #include "gate/case/problem.h"
 
+/* 1: neither K nor V has 8 bits. */
+static inline int gate_is_plain(const struct cp_kernel_cache *cache) {
+    return cache->k == CP_CACHE_PLAIN && cache->v == CP_CACHE_PLAIN;
+}
+
 /* How many scales an array has that is not plain. */
 size_t gate_n_scales(const struct gate_problem *problem);
 
@@ -25,8 +30,7 @@ void gate_cache_scale(struct gate_problem *problem, const struct gate_scaling *o
 /* Once all keys are there: the scale of a token where no key is becomes a NaN. */
 void gate_cache_forget(struct gate_problem *problem);
 
-/* Rounds the d numbers of a key, or of its value, to what the cache has at that place; or to
- * kv_type, where it is plain. */
+/* Rounds the d numbers of a key, or of its value, to what a cache of 8 bits has at that place. */
 void gate_cache_round(const struct gate_problem *problem, int is_v, unsigned long long place,
                       double *x);
 

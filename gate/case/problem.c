@@ -293,18 +293,17 @@ static struct gate_scores scores_of(const struct gate_recipe *r, const struct cp
         .cap = (kernel->scores & CP_SCORES_CAP) != 0 ? 0.125 * r->cap : 0.0,
         .order = kernel->conventions.cap,
         .bias = kernel->conventions.bias,
-        .sink = kernel->conventions.sink,
     };
 }
 
 static struct gate_cache cache_of(const struct cp_kernel *kernel) {
     const struct cp_kernel_cache *c = &kernel->cache;
-    int is_plain = c->k == CP_CACHE_PLAIN && c->v == CP_CACHE_PLAIN;
     return (struct gate_cache){.k = c->k,
                                .v = c->v,
                                .scales = c->scales,
                                .least = 1.0,
-                               .in_half = !is_plain && kernel->arithmetic.dequantised == CP_FP16};
+                               .in_half =
+                                   !gate_is_plain(c) && kernel->arithmetic.dequantised == CP_FP16};
 }
 
 /* A scale for each place of a large pool would be more memory than its keys. */

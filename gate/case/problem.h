@@ -26,12 +26,12 @@ struct gate_mask {
     int counts; /* CP_WINDOW_...: how the kernel wants the window */
 };
 
-/* What changes scores (SCORE-1 to SCORE-4), and how the kernel wants it (CONV-7 to CONV-9). */
+/* What changes scores (SCORE-1 to SCORE-4), and how the kernel wants it (CONV-7, CONV-8). */
 struct gate_scores {
     double cap;            /* 0: none */
     float *slopes, *sinks; /* [h]; NULL: none */
     int has;               /* a sum of CP_SCORES_...: which of these there are */
-    int order, bias, sink; /* CP_CAP_..., CP_BIAS_..., CP_SINK_... */
+    int order, bias;       /* CP_CAP_..., CP_BIAS_... */
 };
 
 /* How K and V are kept (CONV-10), and gate_n_scales() scales of what has 8 bits; NULL: it is

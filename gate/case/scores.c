@@ -91,12 +91,8 @@ double gate_bias_distance(const struct gate_scores *scores, int key, int row) {
                                               : distance;
 }
 
-static double capped(double cap, double s) {
-    return cap > 0.0 ? cap * tanh(s / cap) : s;
-}
-
-double gate_change_score(const struct gate_scores *scores, int head, double distance, double s) {
-    double bias = scores->slopes != NULL ? (double)scores->slopes[head] * distance : 0.0;
-    return scores->order == CP_CAP_LAST ? capped(scores->cap, s + bias)
-                                        : capped(scores->cap, s) + bias;
+double gate_change_score(double cap, int order, double s, double bias) {
+    s += order == CP_CAP_LAST ? bias : 0.0;
+    s = cap > 0.0 ? cap * tanh(s / cap) : s;
+    return s + (order == CP_CAP_LAST ? 0.0 : bias);
 }

@@ -19,8 +19,8 @@ int gate_scores_new(struct gate_problem *problem, int scores);
 /* SCORE-2, CONV-8: what a slope is multiplied by, of a key at a position and a row at another. */
 double gate_bias_distance(const struct gate_scores *scores, int key, int row);
 
-/* SCORE-4: score s of query head a with that distance, before it is weighed. In binary64: what it
- * rounds is not known. */
-double gate_change_score(const struct gate_scores *scores, int head, double distance, double s);
+/* SCORE-4, CONV-7: what a score becomes, in that order (CP_CAP_...). In binary64: what it rounds is
+ * not known. */
+double gate_change_score(double cap, int order, double s, double bias);
 
 #endif

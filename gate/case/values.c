@@ -249,20 +249,31 @@ static void make_digits(double *k, int d, int position) {
     }
 }
 
+/* The numbers of a key, or of its value, to what the kernel gets of them. */
+static void round_key(const struct gate_problem *p, int is_v, unsigned long long place, double *x) {
+    if ((is_v ? p->cache.v : p->cache.k) != CP_CACHE_PLAIN) {
+        gate_cache_round(p, is_v, place, x);
+        return;
+    }
+    for (int i = 0; i < p->recipe.head_dim; i++) {
+        x[i] = gate_round(p->kv_type, x[i]);
+    }
+}
+
 static void make_k(const struct gate_problem *p, const struct making *m, const struct key *key,
                    double *k) {
     int d = p->recipe.head_dim;
     struct prng random = random_of(p, 1, key->address);
     if (p->recipe.values == GATE_SELECT) { /* integers */
         make_address(m, key->address, k, d);
-        gate_cache_round(p, 0, key->address, k);
+        round_key(p, 0, key->address, k);
         return;
     }
     if (p->recipe.values == GATE_COUNT && ties(p)) { /* all keys alike; else q = 0 */
         for (int i = 0; i < d; i++) {
             k[i] = 1.0 - 0.25 * (i % 5);
         }
-        gate_cache_round(p, 0, key->address, k);
+        round_key(p, 0, key->address, k);
         return;
     }
     make_normal(k, d, &random);
@@ -281,7 +292,7 @@ static void make_k(const struct gate_problem *p, const struct making *m, const s
             k[i] = extreme_number(p, has_tiny_k(p), i, k[i]);
         }
     }
-    gate_cache_round(p, 0, key->address, k);
+    round_key(p, 0, key->address, k);
 }
 
 /* One number of V for each key that is counted. */
@@ -316,7 +327,7 @@ static void make_v(const struct gate_problem *p, const struct making *m, const s
     struct prng random = random_of(p, 2, key->address);
     if (values == GATE_COUNT) {
         make_counted(m, key, v, d, &random);
-        gate_cache_round(p, 1, key->address, v);
+        round_key(p, 1, key->address, v);
         return;
     }
     if (values == GATE_SELECT || values == GATE_ZERO) {
@@ -325,7 +336,7 @@ static void make_v(const struct gate_problem *p, const struct making *m, const s
                    : prng_below(&random, 2) ? 0.0
                                             : -0.0;
         }
-        gate_cache_round(p, 1, key->address, v);
+        round_key(p, 1, key->address, v);
         return;
     }
     make_normal(v, d, &random);
@@ -350,7 +361,7 @@ static void make_v(const struct gate_problem *p, const struct making *m, const s
             v[i] = 8.0 + 0.02 * v[i];
         }
     }
-    gate_cache_round(p, 1, key->address, v);
+    round_key(p, 1, key->address, v);
 }
 
 static void fill_key(struct gate_problem *p, const struct making *m, int s, int j, int kv_head) {

@@ -159,7 +159,6 @@ static void judge_read(void *context, const struct gate_problem *p, const struct
     }
     other.scores.order = c->cap;
     other.scores.bias = c->bias;
-    other.scores.sink = c->sink;
     if (gate_judge(&other, one, &t->other, p->n_rows * p->recipe.n_heads, &f, NULL) == 0) {
         t->wrong += f.verdict != GATE_RIGHT;
     }

@@ -195,11 +195,12 @@ static int say_no_keys(struct explain_model *x, const struct explain_choice *c) 
 static void shift_keys(struct explain_model *x, const struct explain_choice *c,
                        const struct gate_rotated *rotated, struct cp_tolerance_row *row) {
     const struct gate_scores *scores = &x->run->problem.scores;
-    double *shift = x->shift + 1, *error = x->shift_error + 1, *raw = x->of_n;
-    int n = 0, w = row->head_dim;
+    double *shift = x->shift + 1, *error = x->shift_error + 1;
+    int *key = x->part_of, n = 0,
+        w = row->head_dim; /* of each that is counted; no part is needed */
     for (int j = 0; j < x->m; j++) {
         for (int times = explain_times(x, c, j); times > 0; times--, n++) {
-            raw[n] = j;
+            key[n] = j;
             shift[n] = explain_distance(x, j);
         }
     }
@@ -210,7 +211,7 @@ static void shift_keys(struct explain_model *x, const struct explain_choice *c,
         for (int t = 0; t < w; t++) {
             s += row->q[t] * k[t];
         }
-        shift[i] = explain_changed(x, c, (int)raw[i], row->scale * s) - row->scale * s;
+        shift[i] = explain_changed(x, c, key[i], row->scale * s) - row->scale * s;
     }
     if (scores->sinks != NULL) {
         gate_shift_sink(x->kernel, scores, x->head, --shift, --error);

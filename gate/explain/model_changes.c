@@ -36,13 +36,7 @@ double explain_distance(const struct explain_model *x, int j) {
     return gate_bias_distance(&p->scores, position_of(x, j), p->position[x->row]);
 }
 
-static double changed_by(double cap, int order, double s, double bias) {
-    s += order == CP_CAP_LAST ? bias : 0.0;
-    s = cap > 0.0 ? cap * tanh(s / cap) : s;
-    return s + (order == CP_CAP_LAST ? 0.0 : bias);
-}
-
-#define change(bias)   changed_by(cap, order, score, bias)
+#define change(bias)   gate_change_score(cap, order, score, bias)
 #define slope_of(head) slope_of_head(x, head)
 #define sink_of(head)  sink_of_head(x, head)
 
@@ -59,7 +53,7 @@ double explain_changed(const struct explain_model *x, const struct explain_choic
     double last = problem->position[problem->query_begin[x->s + 1] - 1];
     double end = gate_positions(problem, x->s) - 1, distance = explain_distance(x, j);
     double bias = slope * distance, s = is_last ? score + bias : score, rest = is_last ? 0.0 : bias;
-    double other_order = changed_by(cap, is_last ? CP_CAP_FIRST : CP_CAP_LAST, score, bias);
+    double other_order = gate_change_score(cap, is_last ? CP_CAP_FIRST : CP_CAP_LAST, score, bias);
     if (!(cap > 0.0) && choice->change.way < CHANGE_NO_BIAS) {
         return score + bias;
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/bound/bound.h"
+#include "gate/case/cache.h"
 #include "gate/judge/class.h"
 
 #define LSE_ROUNDINGS                                                                              \
@@ -32,12 +33,9 @@ static struct cp_format format_of(int type) {
 }
 
 /* The shorter of the types, if one is short: products of two such numbers are exact in binary32. */
-static int is_plain(const struct cp_kernel *kernel) {
-    return kernel->cache.k == CP_CACHE_PLAIN && kernel->cache.v == CP_CACHE_PLAIN;
-}
-
 static int input_of(const struct cp_kernel *kernel) {
-    return is_plain(kernel) && kernel->q_type == kernel->kv_type ? kernel->kv_type : CP_FP32;
+    return gate_is_plain(&kernel->cache) && kernel->q_type == kernel->kv_type ? kernel->kv_type
+                                                                              : CP_FP32;
 }
 
 static void arithmetic_of(const struct cp_kernel *kernel, int d, struct cp_arithmetic *a) {
@@ -211,7 +209,7 @@ static void dequantise(const struct cp_kernel *kernel, const struct gate_rotated
 static void class_of_score(const struct cp_kernel *kernel, int d,
                            const struct gate_rotated *rotated, struct cp_arithmetic *arithmetic) {
     arithmetic_of(kernel, d, arithmetic);
-    if (!is_plain(kernel)) {
+    if (!gate_is_plain(&kernel->cache)) {
         dequantise(kernel, rotated, arithmetic);
     }
     if (kernel->keys != CP_KEYS_PLACED) {

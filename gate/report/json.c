@@ -6,6 +6,7 @@
 
 #include "chunkproof/version.h"
 #include "cli/base/json.h"
+#include "gate/case/cache.h"
 #include "gate/report/report.h"
 #include "gate/search/case_file.h"
 #include "gate/search/log.h"
@@ -66,7 +67,6 @@ static json_t *conventions_json(const struct cp_kernel *k) {
 static json_t *kernel_json(const struct gate_report *report) {
     const struct cp_kernel *k = report->kernel;
     const struct cp_kernel_class *a = &k->arithmetic;
-    int is_plain = k->cache.k == CP_CACHE_PLAIN && k->cache.v == CP_CACHE_PLAIN;
     return json_pack(
         "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:{s:s,s:s,s:s},s:o,"
         "s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:s,s:b,s:b,s:b,s:f,s:f,s:f,s:f,s:f,s:i}}",
@@ -79,7 +79,7 @@ static json_t *kernel_json(const struct gate_report *report) {
         gate_cache_name(k->cache.k), "v", gate_cache_name(k->cache.v), "scales",
         gate_cache_scales_name(k->cache.scales), "conventions", conventions_json(k), "arithmetic",
         "score", gate_sum_name(a->score), "weights", gate_type_name(a->weights), "dequantised",
-        gate_type_name(is_plain ? CP_NO_LSE : a->dequantised), "rotated",
+        gate_type_name(gate_is_plain(&k->cache) ? CP_NO_LSE : a->dequantised), "rotated",
         gate_type_name(k->keys == CP_KEYS_PLACED ? CP_NO_LSE : a->rotated), "scales",
         gate_scales_name(a->scales), "values", gate_sum_name(a->values), "partials",
         gate_type_name(a->partials), "rounded_sum", a->rounded_sum, "divides", a->divides,

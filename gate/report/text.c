@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gate/case/cache.h"
 #include "gate/report/report.h"
 #include "gate/search/log.h"
 
@@ -73,7 +74,7 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
         }
         fputs(" (SCORE-1 to SCORE-4)\n", file);
     }
-    if (kernel->cache.k != CP_CACHE_PLAIN || kernel->cache.v != CP_CACHE_PLAIN) {
+    if (!gate_is_plain(&kernel->cache)) {
         fprintf(file, "cache      K %s, V %s, with a scale for each %s (CONV-10)\n",
                 gate_cache_name(kernel->cache.k), gate_cache_name(kernel->cache.v),
                 gate_cache_scales_name(kernel->cache.scales));
