@@ -110,15 +110,16 @@ static int query_ranges_are_valid(const struct cp_attention *a) {
 
 /* What cp_attend() calls CP_ERROR_SHAPE, but for the workspace. */
 static int shape_is_valid(const struct cp_attention *a) {
-    size_t q = cp_number_size(a->q_type), kv = cp_number_size(a->kv_type);
-    size_t out = cp_number_size(a->out_type);
+    size_t q = cp_number_size(a->q_type), k = cp_number_size(a->k_type);
+    size_t v = cp_number_size(a->v_type), out = cp_number_size(a->out_type);
     int h = a->n_heads, h_kv = a->n_kv_heads, d = a->head_dim;
-    if (h < 1 || h_kv < 1 || d < 1 || h % h_kv != 0 || q == 0 || kv == 0 || out == 0 ||
+    if (h < 1 || h_kv < 1 || d < 1 || h % h_kv != 0 || q == 0 || k == 0 || v == 0 || out == 0 ||
         !query_ranges_are_valid(a)) {
         return 0;
     }
     int rows = opt_first_row(a, a->plan->n_sequences);
-    return array_fits(a->plan->capacity, h_kv, a->plan->chunk_size, d, kv) &&
+    return array_fits(a->plan->capacity, h_kv, a->plan->chunk_size, d, k) &&
+           array_fits(a->plan->capacity, h_kv, a->plan->chunk_size, d, v) &&
            array_fits(rows, h, d, 1, q) && array_fits(rows, h, d, 1, out) &&
            array_fits(rows, h, 1, 1, sizeof(double));
 }
@@ -128,8 +129,23 @@ static int has_scores(const struct cp_attention *a) {
     return a->scores.cap != 0.0 || a->scores.slopes != NULL || a->scores.sinks != NULL;
 }
 
+/* NUM-18 */
+static int has_scales(const struct cp_attention *a) {
+    return a->scales.k != NULL || a->scales.v != NULL;
+}
+
+static int is_of_8_bits(int type) {
+    return type >= CP_E4M3 && type <= CP_INT8;
+}
+
+/* What the conversions to binary32 take. */
+static int is_kept(int type) {
+    return type != CP_FP64 && !is_of_8_bits(type);
+}
+
 static int is_supported(const struct cp_attention *a) {
-    return !has_scores(a) && a->q_type != CP_FP64 && a->kv_type != CP_FP64 &&
+    return !has_scores(a) && !has_scales(a) && is_kept(a->q_type) && is_kept(a->k_type) &&
+           a->k_type == a->v_type && !is_of_8_bits(a->out_type) &&
            fabs(a->scale) <= (double)FLT_MAX;
 }
 
@@ -149,10 +165,15 @@ static int cap_is_valid(const struct cp_attention *a) {
     return isfinite(a->scores.cap) && a->scores.cap >= 0.0;
 }
 
+/* NUM-18 */
+static int scales_are_valid(const struct cp_attention *a) {
+    return a->scales.per >= CP_CACHE_SCALE_TENSOR && a->scales.per <= CP_CACHE_SCALE_TOKEN;
+}
+
 static int arguments_are_valid(const struct cp_attention *a) {
     return a->q != NULL && a->k != NULL && a->v != NULL && a->out != NULL && a->workspace != NULL &&
            (uintptr_t)a->workspace % _Alignof(double) == 0 && isfinite(a->scale) &&
-           cap_is_valid(a) && variant_is_known(a) && window_is_valid(a);
+           cap_is_valid(a) && variant_is_known(a) && window_is_valid(a) && scales_are_valid(a);
 }
 
 size_t cp_opt_workspace(const struct cp_opt *opt, const struct cp_attention *attention) {

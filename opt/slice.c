@@ -190,7 +190,7 @@ struct opt_run cp_opt_run(const struct opt_slice *slice, int g, int key, int til
     int c = a->plan->chunk_size, slot = key % c, n = c - slot < end - key ? c - slot : end - key;
     size_t at =
         (chunk_of(slice, key / c) * (size_t)a->n_kv_heads + (size_t)g) * (size_t)c + (size_t)slot;
-    size_t byte = at * (size_t)a->head_dim * cp_number_size(a->kv_type);
+    size_t byte = at * (size_t)a->head_dim * cp_number_size(a->k_type);
     return (struct opt_run){(const char *)a->k + byte, (const char *)a->v + byte, key - tile, n};
 }
 

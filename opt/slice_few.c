@@ -9,14 +9,14 @@ static void add_range(const struct opt_head *h, struct opt_run run, int i, int n
     const struct opt_slice *slice = h->slice;
     const struct cp_attention *a = slice->call->attention;
     size_t stride = slice->call->sizes.stride;
-    size_t bytes = (size_t)a->head_dim * cp_number_size(a->kv_type);
+    size_t bytes = (size_t)a->head_dim * cp_number_size(a->k_type);
     begin = begin > run.first ? begin : run.first;
     end = end < run.first + run.n ? end : run.first + run.n;
     if (begin < end) {
         slice->kernels->values(h->at.o + (size_t)i * stride, stride,
                                h->at.score + (size_t)i * CP_OPT_KEYS + begin, n,
-                               (const char *)run.v + (size_t)(begin - run.first) * bytes,
-                               a->kv_type, end - begin, a->head_dim);
+                               (const char *)run.v + (size_t)(begin - run.first) * bytes, a->k_type,
+                               end - begin, a->head_dim);
     }
 }
 
@@ -36,7 +36,7 @@ static void score_few(const struct opt_head *h, const struct opt_tile *tile) {
     for (int key = tile->first, end = key + tile->n; key < end;) {
         struct opt_run run = cp_opt_run(slice, h->g, key, tile->first, end);
         slice->kernels->dots(h->at.score + run.first, h->at.q, slice->call->sizes.stride,
-                             slice->rows, run.k, slice->call->attention->kv_type, run.n,
+                             slice->rows, run.k, slice->call->attention->k_type, run.n,
                              slice->call->attention->head_dim);
         key += run.n;
     }

@@ -33,7 +33,7 @@ static void ask_for_all(struct opt_wanted wanted) {
 static struct opt_wanted want_next(const struct opt_head *h, int first, int end, int values) {
     const struct opt_slice *slice = h->slice;
     const struct cp_attention *a = slice->call->attention;
-    size_t bytes = (size_t)a->head_dim * cp_number_size(a->kv_type);
+    size_t bytes = (size_t)a->head_dim * cp_number_size(a->k_type);
     struct opt_wanted left = {NULL, NULL};
     end += h->next_tile;
     end = end < slice->end ? end : slice->end;
@@ -58,7 +58,7 @@ static void widen_keys(const struct opt_head *h, int first, int end) {
     for (int key = first; key < end;) {
         struct opt_run run = cp_opt_run(h->slice, h->g, key, first, end);
         h->slice->kernels->widen(h->at.tile + (size_t)run.first * stride, stride, run.k,
-                                 (size_t)a->head_dim, a->kv_type, run.n, a->head_dim);
+                                 (size_t)a->head_dim, a->k_type, run.n, a->head_dim);
         key += run.n;
     }
 }
@@ -66,12 +66,12 @@ static void widen_keys(const struct opt_head *h, int first, int end) {
 /* Numbers x .. x + CP_OPT_PANEL - 1 of the values of these keys. */
 static void widen_values(const struct opt_head *h, int first, int end, int x) {
     const struct cp_attention *a = h->slice->call->attention;
-    size_t away = (size_t)x * cp_number_size(a->kv_type);
+    size_t away = (size_t)x * cp_number_size(a->k_type);
     int n = a->head_dim - x < CP_OPT_PANEL ? a->head_dim - x : CP_OPT_PANEL;
     for (int key = first; key < end;) {
         struct opt_run run = cp_opt_run(h->slice, h->g, key, first, end);
         h->slice->kernels->widen(h->at.tile + (size_t)run.first * CP_OPT_PANEL, CP_OPT_PANEL,
-                                 (const char *)run.v + away, (size_t)a->head_dim, a->kv_type, run.n,
+                                 (const char *)run.v + away, (size_t)a->head_dim, a->k_type, run.n,
                                  n);
         key += run.n;
     }
@@ -138,7 +138,7 @@ static void add_panel(const struct opt_head *h, const struct opt_tile *tile, int
 static struct opt_keys keys_of(const struct opt_head *h, int tile, int keys, int values,
                                const void **at) {
     const struct cp_attention *a = h->slice->call->attention;
-    size_t bytes = (size_t)a->head_dim * cp_number_size(a->kv_type);
+    size_t bytes = (size_t)a->head_dim * cp_number_size(a->k_type);
     for (int key = tile; key < tile + keys;) {
         struct opt_run run = cp_opt_run(h->slice, h->g, key, tile, tile + keys);
         const char *from = values ? run.v : run.k;
@@ -147,7 +147,7 @@ static struct opt_keys keys_of(const struct opt_head *h, int tile, int keys, int
         }
         key += run.n;
     }
-    return (struct opt_keys){at, a->kv_type, keys};
+    return (struct opt_keys){at, a->k_type, keys};
 }
 
 static int multiply_scores(const struct opt_head *h, int tile, int keys) {

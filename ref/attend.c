@@ -91,8 +91,8 @@ static int dimensions_are_valid(const struct cp_attention *attention) {
   ensures types: \result != 0 <==> attend_types(*attention);
 */
 static int types_are_valid(const struct cp_attention *attention) {
-    return cp_number_size(attention->q_type) != 0 && cp_number_size(attention->kv_type) != 0 &&
-           cp_number_size(attention->out_type) != 0;
+    return cp_number_size(attention->q_type) != 0 && cp_number_size(attention->k_type) != 0 &&
+           cp_number_size(attention->v_type) != 0 && cp_number_size(attention->out_type) != 0;
 }
 
 /* Could the tensors be as large as the dimensions say? */
@@ -113,7 +113,9 @@ static int tensors_fit(const struct cp_attention *attention) {
     int h = attention->n_heads;
     int d = attention->head_dim;
     return array_fits(plan->capacity, attention->n_kv_heads, plan->chunk_size, d,
-                      cp_number_size(attention->kv_type)) &&
+                      cp_number_size(attention->k_type)) &&
+           array_fits(plan->capacity, attention->n_kv_heads, plan->chunk_size, d,
+                      cp_number_size(attention->v_type)) &&
            array_fits(rows, h, d, 1, cp_number_size(attention->q_type)) &&
            array_fits(rows, h, d, 1, cp_number_size(attention->out_type)) &&
            array_fits(rows, h, 1, 1, sizeof(double));
@@ -199,6 +201,17 @@ static int cap_is_valid(const struct cp_attention *attention) {
     return isfinite(attention->scores.cap) && attention->scores.cap >= 0.0;
 }
 
+/* NUM-18 */
+/*@
+  requires valid: \valid_read(attention);
+  assigns \nothing;
+  ensures num_18: \result != 0 <==> scales_ok(*attention);
+*/
+static int scales_are_valid(const struct cp_attention *attention) {
+    return attention->scales.per >= CP_CACHE_SCALE_TENSOR &&
+           attention->scales.per <= CP_CACHE_SCALE_TOKEN;
+}
+
 /*@
   assigns \nothing;
   ensures aligned: \result != 0 <==> aligned((void *)address);
@@ -217,7 +230,8 @@ static int arguments_are_valid(const struct cp_attention *attention) {
     return attention->q != NULL && attention->k != NULL && attention->v != NULL &&
            attention->out != NULL && attention->workspace != NULL &&
            is_aligned(attention->workspace) && isfinite(attention->scale) &&
-           variant_is_known(attention) && window_is_valid(attention) && cap_is_valid(attention);
+           variant_is_known(attention) && window_is_valid(attention) && cap_is_valid(attention) &&
+           scales_are_valid(attention);
 }
 
 size_t cp_attend_workspace(const struct cp_attention *attention) {

@@ -12,7 +12,7 @@
 
 /*@
   assigns \nothing;
-  ensures known: \result != 0 <==> known_type(type);
+  ensures known: \result != 0 <==> wide_type(type);
 */
 static int is_type(int type) {
     return type == CP_FP16 || type == CP_BF16 || type == CP_FP32 || type == CP_FP64;

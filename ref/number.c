@@ -121,6 +121,10 @@ size_t cp_number_size(int type) {
         return sizeof(float);
     case CP_FP64:
         return sizeof(double);
+    case CP_E4M3:
+    case CP_E5M2:
+    case CP_INT8:
+        return sizeof(uint8_t);
     default:
         return 0;
     }
@@ -128,6 +132,10 @@ size_t cp_number_size(int type) {
 
 double cp_double_load(const double *array, size_t index) {
     return array[index];
+}
+
+double cp_float_load(const float *array, size_t index) {
+    return (double)array[index];
 }
 
 double cp_number_load(const void *array, int type, size_t index) {
@@ -138,6 +146,10 @@ double cp_number_load(const void *array, int type, size_t index) {
         return (double)((const float *)array)[index];
     case CP_BF16:
         return cp_bf16_to_double(((const uint16_t *)array)[index]);
+    case CP_E4M3:
+    case CP_E5M2:
+    case CP_INT8:
+        return cp_number8_to_double(((const uint8_t *)array)[index], type);
     default:
         return ((const double *)array)[index];
     }
@@ -153,6 +165,11 @@ void cp_number_store(void *array, int type, size_t index, double x) {
         break;
     case CP_BF16:
         ((uint16_t *)array)[index] = cp_bf16_from_double(x);
+        break;
+    case CP_E4M3:
+    case CP_E5M2:
+    case CP_INT8:
+        ((uint8_t *)array)[index] = cp_number8_from_double(x, type);
         break;
     default:
         ((double *)array)[index] = x;

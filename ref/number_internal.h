@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays of doubles that the caller gives, and that nothing writes to meanwhile. */
+/* Arrays of doubles, and of floats, that the caller gives, and that nothing writes to meanwhile. */
 #ifndef CHUNKPROOF_REF_NUMBER_INTERNAL_H
 #define CHUNKPROOF_REF_NUMBER_INTERNAL_H
 
@@ -12,5 +12,12 @@
   ensures number: \result == double_at(array, index);
 */
 double cp_double_load(const double *array, size_t index);
+
+/*@
+  requires readable: float_readable(array, index);
+  assigns \nothing;
+  ensures number: \result == float_at(array, index);
+*/
+double cp_float_load(const float *array, size_t index);
 
 #endif

@@ -81,19 +81,51 @@ static int kv_head_of_query(const struct cp_attention *attention, int head) {
     return head / group;
 }
 
-/* How the scores of a query head are made. The first key is so far from the row. */
+/* NUM-18: the scales of the rows of K, or of V, from row `first` on, which are of a K/V head. With
+ * h_kv = 2 and c = 4, slot 3 of head 1 of chunk 2 is row (2 * 2 + 1) * 4 + 3 = 23. */
 /*@
   requires valid: \valid_read(attention);
-  requires head: 0 <= head;
-  requires readable: scores_readable(*attention, head);
+  requires heads: attention_heads(*attention);
+  requires head: 0 <= head < attention->n_heads;
   assigns \nothing;
-  ensures scale: \result.scale == attention->scale && \result.cap == attention->scores.cap;
-  ensures score_2: \result.slope == slope_of(*attention, head);
-  ensures distance: \result.distance == distance;
+  ensures num_18: made_scaling(\result) == scales_from(scales, *attention, head, first);
+  ensures scales: \result.scales == scales && (\result.each == 0 || \result.each == 1);
+  ensures place: \forall integer j; scale_place(*attention, head, first + j) ==
+    scale_index(\result, j);
+  ensures begin: \result.begin <= \max(first, 0x7FFFFFFF);
 */
-static struct cp_scoring scoring_of(const struct cp_attention *attention, int head,
-                                    double distance) {
-    struct cp_scoring how = {attention->scale, attention->scores.cap, 0.0, distance};
+static struct cp_scaling scaling_of(const struct cp_attention *attention, const float *scales,
+                                    int head, size_t first) {
+    struct cp_scaling scaling = {scales, 0, attention->scales.per == CP_CACHE_SCALE_TOKEN};
+    if (attention->scales.per == CP_CACHE_SCALE_TOKEN) {
+        scaling.begin = first;
+    } else if (attention->scales.per == CP_CACHE_SCALE_HEAD) {
+        scaling.begin = (size_t)kv_head_of_query(attention, head);
+    }
+    return scaling;
+}
+
+/* How the scores of a query head are made, and its values. The first key is in row `first` of K,
+ * and so far from the query row. */
+/*@
+  requires valid: \valid_read(attention);
+  requires heads: attention_heads(*attention);
+  requires head: 0 <= head < attention->n_heads;
+  requires readable: scores_readable(*attention, head);
+  requires num_18: 0 <= n <= CP_MAX_CHUNK_SIZE && first + n <= 0x7FFFFFFFFFFFFFFF &&
+    scales_readable_from(*attention, head, first, n);
+  assigns \nothing;
+  ensures score_2: made_by(\result) == scoring_from(*attention, head, first, distance);
+  ensures num_18: scales_ready(\result.k, n) && scales_ready(\result.v, n);
+*/
+static struct cp_scoring scoring_of(const struct cp_attention *attention, int head, size_t first,
+                                    double distance) /*@ ghost (int n) */ {
+    struct cp_scoring how = {attention->scale,
+                             attention->scores.cap,
+                             0.0,
+                             distance,
+                             scaling_of(attention, attention->scales.k, head, first),
+                             scaling_of(attention, attention->scales.v, head, first)};
     if (attention->scores.slopes != NULL) {
         how.slope = cp_double_load(attention->scores.slopes, (size_t)head);
     }
@@ -107,10 +139,12 @@ static struct cp_scoring scoring_of(const struct cp_attention *attention, int he
     \valid(o + (0 .. attention->head_dim - 1)) && \valid_read(q + (0 .. attention->head_dim - 1));
   requires size: 0 <= attention->head_dim && 0 <= n <= CP_MAX_CHUNK_SIZE;
   requires query: query_copied(q, *attention, at, attention->head_dim);
-  requires scores: 0 <= head && scores_readable(*attention, head);
+  requires heads: attention_heads(*attention) && 0 <= head < attention->n_heads;
+  requires scores: scores_readable(*attention, head);
   requires places: rows_fit(first + n, attention->head_dim);
-  requires tpp_6: keys_and_values((void *)attention->k, (void *)attention->v, attention->kv_type,
-    first, n, attention->head_dim);
+  requires tpp_6: keys_and_values((void *)attention->k, (void *)attention->v, attention->k_type,
+    attention->v_type, first, n, attention->head_dim);
+  requires num_18: scales_readable_from(*attention, head, first, n);
   requires apart: \separated(state, o + (0 .. attention->head_dim - 1),
     q + (0 .. attention->head_dim - 1));
   assigns *state, o[0 .. attention->head_dim - 1];
@@ -124,10 +158,10 @@ static void attend_rows(const struct cp_attention *attention, const double *q,
                         struct cp_state *state, double *o, int head, size_t first, int n,
                         double distance)
 /*@ ghost (size_t at) */ {
-    struct cp_scoring how = scoring_of(attention, head, distance);
+    struct cp_scoring how = scoring_of(attention, head, first, distance) /*@ ghost (n) */;
     //@ ghost same_sums_of(attention, q, at, first, how, n);
-    cp_partial_attn_of(state, o, q, attention->k, attention->v, attention->kv_type, first, n,
-                       attention->head_dim, how);
+    cp_partial_attn_of(state, o, q, attention->k, attention->v, attention->k_type,
+                       attention->v_type, first, n, attention->head_dim, how);
 }
 
 /* WINDOW-3: computes the same and merges it into a state. part_o has room for d numbers. */
@@ -138,10 +172,12 @@ static void attend_rows(const struct cp_attention *attention, const double *q,
     \valid_read(q + (0 .. attention->head_dim - 1));
   requires size: 0 <= attention->head_dim && 0 <= n <= CP_MAX_CHUNK_SIZE;
   requires query: query_copied(q, *attention, at, attention->head_dim);
-  requires scores: 0 <= head && scores_readable(*attention, head);
+  requires heads: attention_heads(*attention) && 0 <= head < attention->n_heads;
+  requires scores: scores_readable(*attention, head);
   requires places: rows_fit(first + n, attention->head_dim);
-  requires tpp_6: keys_and_values((void *)attention->k, (void *)attention->v, attention->kv_type,
-    first, n, attention->head_dim);
+  requires tpp_6: keys_and_values((void *)attention->k, (void *)attention->v, attention->k_type,
+    attention->v_type, first, n, attention->head_dim);
+  requires num_18: scales_readable_from(*attention, head, first, n);
   requires apart: \separated(state, o + (0 .. attention->head_dim - 1),
     q + (0 .. attention->head_dim - 1), part_o + (0 .. attention->head_dim - 1));
   requires ok: state_ok(*state, o, attention->head_dim);
@@ -176,6 +212,9 @@ void cp_attend_chunk(const struct cp_attention *attention, const struct cp_plan 
     //@ assert slice: slice == row_at(chunk, attention->n_kv_heads) + kv_head;
     size_t first = slice * (size_t)plan->chunk_size;
     //@ assert first: first == key_row(*attention, plan->chunk_size, chunk, head);
+    /*@ assert kept: keys_and_values((void *)attention->k, (void *)attention->v, attention->k_type,
+          attention->v_type, first, seen.end, attention->head_dim) &&
+          scales_readable_from(*attention, head, first, seen.end); */
     size_t begin = first + (size_t)seen.begin;
     //@ assert begin: begin == key_row(*attention, plan->chunk_size, chunk, head) + seen.begin;
     attend_rows(attention, q, state, o, head, begin, seen.end - seen.begin,

@@ -5,6 +5,7 @@
 
 #include "chunkproof/limits.h"
 #include "chunkproof/number.h"
+#include "number_internal.h"
 #include "softmax_internal.h"
 
 #ifdef __FRAMAC__
@@ -45,6 +46,21 @@ static size_t row_begin(size_t first, int j, int d) {
     return row * (size_t)d;
 }
 
+/* NUM-18: what the numbers of the j-th key are multiplied by. */
+/*@
+  requires place: 0 <= j && s.begin + j <= 0x7FFFFFFFFFFFFFFF;
+  requires readable: s.scales != \null ==>
+    float_readable(s.scales, scale_index(s, j));
+  assigns \nothing;
+  ensures num_18: \result == scale_at(made_scaling(s), j);
+*/
+static double scale_of(struct cp_scaling s, int j) {
+    if (s.scales == NULL) {
+        return 1.0;
+    }
+    return cp_float_load(s.scales, s.each == 0 ? s.begin : s.begin + (size_t)j);
+}
+
 /* SCORE-1, SCORE-2, SCORE-4: changes the score of the j-th key. With scale 1, cap 2, slope 1/2 and
  * the first key 3 before the row, the score 4 of key 1 becomes 2 tanh 2 + 1/2 (-3 + 1) = 0.928. */
 /*@
@@ -56,12 +72,15 @@ static double changed(double score, struct cp_scoring how, int j) {
     return capped + how.slope * (how.distance + j);
 }
 
-/* SOFTMAX-1 for the row of k that begins at element `at`, of the j-th key; changed (SCORE-4). */
+/* SOFTMAX-1 for the row of k that begins at element `at`, of the j-th key (NUM-18); changed
+ * (SCORE-4). */
 /*@
   requires valid: \valid_read(q + (0 .. d - 1));
   requires size: 0 <= d;
   requires places: at + d <= 0x7FFFFFFFFFFFFFFF;
   requires readable: row_readable((void *)k, type, at, d);
+  requires scale: 0 <= j && how.k.begin + j <= 0x7FFFFFFFFFFFFFFF && (how.k.scales != \null ==>
+    float_readable(how.k.scales, scale_index(how.k, j)));
   assigns \nothing;
   ensures score: \result == score_of(made_by(how), dot(q, (void *)k, type, at, d), j);
 */
@@ -76,7 +95,7 @@ static double score_row(const double *q, const void *k, int type, size_t at, int
         /*@ assert next: dot(q, (void *)k, type, at, i + 1) == sum(total, product(q[i], k_i)); */
         total += q[i] * k_i;
     }
-    return changed(how.scale * total, how, j);
+    return changed(how.scale * (scale_of(how.k, j) * total), how, j);
 }
 
 double cp_score(const double *q, const double *k, int d, double scale) {
@@ -102,7 +121,7 @@ void cp_state_empty(struct cp_state *state, double *o, int d) {
     }
 }
 
-/* o += weight * v for the row of v that begins at element `at`. */
+/* o += weight * (scale * v) for the row of v that begins at element `at`. */
 /*@
   requires valid: \valid(o + (0 .. d - 1));
   requires size: 0 <= d;
@@ -110,14 +129,15 @@ void cp_state_empty(struct cp_state *state, double *o, int d) {
   requires readable: row_readable((void *)v, type, at, d);
   assigns o[0 .. d - 1];
   ensures gained: \forall integer i; 0 <= i < d ==>
-    o[i] == sum(\old(o[i]), product(weight, element((void *)v, type, at + i)));
+    o[i] == sum(\old(o[i]), product(weight, product(scale, element((void *)v, type, at + i))));
 */
-static void add_row(double *o, double weight, const void *v, int type, size_t at, int d) {
+static void add_row(double *o, double weight, double scale, const void *v, int type, size_t at,
+                    int d) {
     /*@ loop invariant range: 0 <= i <= d;
-        loop invariant gained: gained_to{Pre,Here}(o, i, d, weight, (void *)v, type, at);
+        loop invariant gained: gained_to{Pre,Here}(o, i, d, weight, scale, (void *)v, type, at);
         loop assigns i, o[0 .. d - 1]; loop variant d - i; */
     for (int i = 0; i < d; i++) {
-        o[i] += weight * cp_number_load(v, type, at + (size_t)i);
+        o[i] += weight * (scale * cp_number_load(v, type, at + (size_t)i));
     }
 }
 
@@ -128,21 +148,22 @@ static void add_row(double *o, double weight, const void *v, int type, size_t at
  *
  * Scores 0 and ln 2 of values 3 and 6 give m = ln 2, n = 1/2 + 1 = 1.5, o = 1/2 * 3 + 6 = 7.5. */
 void cp_partial_attn_of(struct cp_state *state, double *o, const double *q, const void *k,
-                        const void *v, int type, size_t first, int n_keys, int d,
+                        const void *v, int k_type, int v_type, size_t first, int n_keys, int d,
                         struct cp_scoring how) {
     double score[CP_MAX_CHUNK_SIZE];
     double m = 0.0;
     /*@ ghost int top = 0; */
     /*@ loop invariant range: 0 <= j <= n_keys;
         loop invariant scores: \forall integer t; 0 <= t < j ==>
-          score[t] == score{Pre}(q, (void *)k, type, first, d, made_by(how), t) && score[t] <= m;
+          score[t] == score{Pre}(q, (void *)k, k_type, first, d, made_by(how), t) && score[t] <= m;
         loop invariant attained: (j == 0 && m == 0.0) || (0 <= top < j && score[top] == m);
         loop assigns j, m, top, score[0 .. CP_MAX_CHUNK_SIZE - 1]; loop variant n_keys - j; */
     for (int j = 0; j < n_keys; j++) {
         /*@ assert inside: row_at(first + j, d) + d <= row_at(first + n_keys, d); */
         size_t at = row_begin(first, j, d);
-        score[j] = score_row(q, k, type, at, d, how, j);
-        /*@ assert score: score[j] == score{Pre}(q, (void *)k, type, first, d, made_by(how), j); */
+        score[j] = score_row(q, k, k_type, at, d, how, j);
+        /*@ assert score: score[j] ==
+              score{Pre}(q, (void *)k, k_type, first, d, made_by(how), j); */
         if (j == 0 || score[j] > m) {
             m = score[j];
             /*@ ghost top = j; */
@@ -154,9 +175,9 @@ void cp_partial_attn_of(struct cp_state *state, double *o, const double *q, cons
     /*@ loop invariant range: 0 <= j <= n_keys;
         loop invariant m: state->m == m;
         loop invariant weight: scaled(state->n, m) ==
-          weight_sum{Pre}(q, (void *)k, type, first, d, made_by(how), j);
+          weight_sum{Pre}(q, (void *)k, k_type, first, d, made_by(how), j);
         loop invariant sum: \forall integer i; 0 <= i < d ==> scaled(o[i], m) ==
-          value_sum{Pre}(q, (void *)k, (void *)v, type, first, d, made_by(how), j, i);
+          value_sum{Pre}(q, (void *)k, (void *)v, k_type, v_type, first, d, made_by(how), j, i);
         loop invariant none: j == 0 ==> state->n == 0.0 &&
           \forall integer i; 0 <= i < d ==> is_zero(o[i]);
         loop invariant positive: 0.0 <= state->n;
@@ -167,14 +188,14 @@ void cp_partial_attn_of(struct cp_state *state, double *o, const double *q, cons
         size_t at = row_begin(first, j, d);
         double weight = rescale(score[j], m);
         state->n += weight;
-        add_row(o, weight, v, type, at, d);
+        add_row(o, weight, scale_of(how.v, j), v, v_type, at, d);
     }
 }
 
 void cp_partial_attn(struct cp_state *state, double *o, const double *q, const void *k,
                      const void *v, int type, size_t first, int n_keys, int d, double scale) {
     struct cp_scoring how = {.scale = scale};
-    cp_partial_attn_of(state, o, q, k, v, type, first, n_keys, d, how);
+    cp_partial_attn_of(state, o, q, k, v, type, type, first, n_keys, d, how);
 }
 
 /*@

@@ -23,7 +23,7 @@ BELOW = {
     "status": "version",
     "version": "",
     "memory": "limits status",
-    "number": "limits status",
+    "number": "limits status number8",
     "number8": "limits",
     "pool": "limits status memory",
     "kv": "limits status memory number",

@@ -203,7 +203,7 @@ static double value_value(struct attend_case *c, int x) {
     double normal = random_normal(&c->random);
     switch (c->shape.values) {
     case CASE_SUBNORMAL:
-        return normal * (c->attention.kv_type == CP_BF16 ? 0x1p-130 : 0x1p-20);
+        return normal * (c->attention.k_type == CP_BF16 ? 0x1p-130 : 0x1p-20);
     case CASE_ZERO:
         return random_bits(&c->random) % 2 ? 0.0 : -0.0;
     default:
@@ -224,8 +224,8 @@ static void fill_keys(struct attend_case *c) {
             for (int g = 0; g < a->n_kv_heads; g++) {
                 size_t at = case_key(c, s, j, g);
                 for (int x = 0; x < a->head_dim && !isfinite(c->k[at + (size_t)x]); x++) {
-                    put(c->k, c->typed_k, a->kv_type, at + (size_t)x, key_value(c, j, x));
-                    put(c->v, c->typed_v, a->kv_type, at + (size_t)x, value_value(c, x));
+                    put(c->k, c->typed_k, a->k_type, at + (size_t)x, key_value(c, j, x));
+                    put(c->v, c->typed_v, a->v_type, at + (size_t)x, value_value(c, x));
                 }
             }
         }
@@ -243,15 +243,15 @@ static void make_tensors(struct attend_case *c) {
     c->k = allocate(n_kv, sizeof(double));
     c->v = allocate(n_kv, sizeof(double));
     a->q = c->typed_q = allocate(n_q, cp_number_size(a->q_type));
-    a->k = c->typed_k = allocate(n_kv, cp_number_size(a->kv_type));
-    a->v = c->typed_v = allocate(n_kv, cp_number_size(a->kv_type));
+    a->k = c->typed_k = allocate(n_kv, cp_number_size(a->k_type));
+    a->v = c->typed_v = allocate(n_kv, cp_number_size(a->v_type));
     a->out = allocate(n_q, cp_number_size(a->out_type));
     a->lse = allocate((size_t)c->n_rows * (size_t)a->n_heads, sizeof(double));
     for (size_t i = 0; i < n_kv; i++) { /* in double NaN, so that a key not filled in is seen */
         c->k[i] = NAN;
         c->v[i] = NAN;
-        cp_number_store(c->typed_k, a->kv_type, i, poison[c->shape.poison]);
-        cp_number_store(c->typed_v, a->kv_type, i, poison[c->shape.poison]);
+        cp_number_store(c->typed_k, a->k_type, i, poison[c->shape.poison]);
+        cp_number_store(c->typed_v, a->v_type, i, poison[c->shape.poison]);
     }
     for (size_t i = 0; i < n_q; i++) {
         put(c->q, c->typed_q, a->q_type, i, query_value(c, (int)(i % d)));
@@ -282,7 +282,8 @@ static void finish(struct attend_case *c) {
                                          .query_begin = c->query_begin,
                                          .position = c->position,
                                          .q_type = shape->q_type,
-                                         .kv_type = shape->kv_type,
+                                         .k_type = shape->kv_type,
+                                         .v_type = shape->kv_type,
                                          .out_type = shape->out_type};
     make_tensors(c);
     make_workspace(c);

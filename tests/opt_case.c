@@ -114,7 +114,7 @@ static int row_is_wrong(const struct attend_case *c, int row, int head, const st
                         double *largest) {
     const struct cp_attention *a = &c->attention;
     const struct cp_kernel kernel = {.q_type = a->q_type,
-                                     .kv_type = a->kv_type,
+                                     .kv_type = a->k_type,
                                      .out_type = a->out_type,
                                      .lse_type = CP_FP64,
                                      .arithmetic = CP_OPT_ARITHMETIC};

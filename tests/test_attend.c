@@ -444,7 +444,7 @@ static void wrong_row(struct attend_case *c, int row, int head, int wrong) {
         size_t first =
             (size_t)(path->run[k].chunk * a->n_kv_heads + head / (a->n_heads / a->n_kv_heads)) *
             (size_t)size;
-        cp_partial_attn(&part, part_o, c->q + at * D, a->k, a->v, a->kv_type, first, n_keys, D,
+        cp_partial_attn(&part, part_o, c->q + at * D, a->k, a->v, a->k_type, first, n_keys, D,
                         a->scale);
         if (wrong == WRONG_RESCALE && state.n != 0.0) {
             part.m = state.m;

@@ -169,7 +169,7 @@ static void the_whole_format_is_used(void **state) {
 /* The bound grows by what is rounded, and not where nothing has 8 bits. */
 static void the_class_pays_for_scales(void **state) {
     struct cp_kernel kernel = kernel_of(0);
-    struct gate_rotated rotated = {.query = 3.0, .over_scale = 4.0};
+    struct gate_rotated rotated = {.query = 3.0, .over_scale = 4.0, .k_scale = 8.0, .v_scale = 2.0};
     struct cp_arithmetic plainly, k, v, half;
     struct cp_counts counts;
     (void)state;
@@ -179,23 +179,40 @@ static void the_class_pays_for_scales(void **state) {
     gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &k, &counts);
     assert_true(k.score.term_unit >= plainly.score.term_unit + 0x1.fp-24);
     assert_true(k.score.term_tiny > 0.0 && k.weights.unit == plainly.weights.unit);
+    assert_true(k.score.term_tiny >= 8.0 * 448.0 * 0x1p-150); /* a query that is multiplied */
     kernel.cache = (struct cp_kernel_cache){.v = CP_CACHE_INT8};
     gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &v, &counts);
     assert_true(v.weights.unit >= plainly.weights.unit + 0x1.fp-24);
-    assert_true(v.weights.tiny == 4.0 * plainly.weights.tiny && v.eta_o > plainly.eta_o);
+    assert_true(v.weights.tiny >= 4.0 * plainly.weights.tiny);
+    assert_true(v.weights.tiny <= 4.01 * plainly.weights.tiny);
+    assert_true(v.eta_o >= 2.0 * plainly.eta_o + 0x1p-149);
     kernel.arithmetic.dequantised = CP_FP16;
     gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &half, &counts);
     assert_true(half.weights.unit >= v.weights.unit + 0x1p-11);
     assert_true(half.eta_o >= 0x1p-25);
+    kernel.arithmetic.flushes = 1; /* now additions leave something, too */
+    kernel.cache = (struct cp_kernel_cache){CP_CACHE_PLAIN, CP_CACHE_PLAIN, 0};
+    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &plainly, &counts);
+    kernel.cache.k = CP_CACHE_E4M3;
+    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &k, &counts);
+    assert_true(k.score.tiny >= 8.0 * plainly.score.tiny && plainly.score.tiny > 0.0);
+    assert_true(half.weights.tiny >= 1.99 * v.weights.tiny); /* all of it is lost below 2^-14 */
 }
 
 static void the_query_and_the_least_scale(void **state) {
     float scales[] = {0.25F};
-    struct gate_cache cache = {.k = 1, .v = 1, .k_scale = scales, .v_scale = scales, .least = 0.25};
+    struct gate_cache cache = {.k = 1,
+                               .v = 1,
+                               .k_scale = scales,
+                               .v_scale = scales,
+                               .least = 0.25,
+                               .most = 3.0,
+                               .most_k = 5.0};
     struct gate_rotated rotated = {0};
     (void)state;
     gate_cached_extend(&cache, 2, (double[]){1.0, -6.0}, &rotated);
     assert_true(rotated.query == 6.0 && rotated.over_scale == 4.0);
+    assert_true(rotated.k_scale == 5.0 && rotated.v_scale == 3.0);
     cache.least = 8.0;
     gate_cached_extend(&cache, 2, (double[]){1.0, -6.0}, &rotated);
     assert_true(rotated.over_scale == 1.0);

@@ -273,7 +273,7 @@ static void arrays_of_each_type(void **unused) {
 /* The bytes before and behind an element stay as they were. */
 static void storing_writes_no_other_byte(void **unused) {
     (void)unused;
-    for (int type = CP_FP16; type <= CP_BF16; type++) {
+    for (int type = CP_FP16; type <= CP_INT8; type++) {
         size_t size = cp_number_size(type);
         for (size_t index = 0; index < 4; index++) {
             double room[6];
@@ -299,6 +299,12 @@ static void storing_rounds_to_the_type(void **unused) {
     assert_true(cp_number_load(room, CP_BF16, 0) == 0x1.56p-2);
     cp_number_store(room, CP_FP32, 0, third);
     assert_true(cp_number_load(room, CP_FP32, 0) == (double)(float)third);
+    cp_number_store(room, CP_E4M3, 0, third); /* 1.375 / 4 */
+    assert_true(cp_number_load(room, CP_E4M3, 0) == 0.34375);
+    cp_number_store(room, CP_E5M2, 0, third); /* 1.25 / 4 */
+    assert_true(cp_number_load(room, CP_E5M2, 0) == 0.3125);
+    cp_number_store(room, CP_INT8, 0, 100.0 * third);
+    assert_true(cp_number_load(room, CP_INT8, 0) == 33.0);
     cp_number_store(room, CP_FP64, 0, third);
     assert_true(cp_number_load(room, CP_FP64, 0) == third);
 }
@@ -309,7 +315,10 @@ static void sizes(void **unused) {
     assert_int_equal(cp_number_size(CP_FP32), 4);
     assert_int_equal(cp_number_size(CP_FP64), 8);
     assert_int_equal(cp_number_size(CP_BF16), 2);
-    assert_int_equal(cp_number_size(4), 0);
+    assert_int_equal(cp_number_size(CP_E4M3), 1);
+    assert_int_equal(cp_number_size(CP_E5M2), 1);
+    assert_int_equal(cp_number_size(CP_INT8), 1);
+    assert_int_equal(cp_number_size(CP_INT8 + 1), 0);
     assert_int_equal(cp_number_size(-1), 0);
 }
 

@@ -80,7 +80,7 @@ static void other_numbers_go_to_the_nearest(void **state) {
     for (int mode = 0; mode < 4; mode++) {
         assert_int_equal(fesetround(modes[mode]), 0);
         for (int format = CP_E4M3; format <= CP_INT8; format++) {
-            for (unsigned x = 0; x < last[format]; x++) {
+            for (unsigned x = 0; x < last[format - CP_E4M3]; x++) {
                 check_between(x, format);
             }
         }

@@ -182,10 +182,10 @@ static void dimensions_and_types(void **state) {
         a.head_dim = bad[i][2];
         expect_shape_refused(w, &a);
     }
-    for (int field = 0; field < 3; field++) {
-        for (int type = -1; type <= 4; type += 5) {
+    for (int field = 0; field < 4; field++) {
+        for (int type = -1; type <= CP_INT8 + 1; type += CP_INT8 + 2) {
             struct cp_attention a = w->a;
-            int *const part[] = {&a.q_type, &a.kv_type, &a.out_type};
+            int *const part[] = {&a.q_type, &a.k_type, &a.v_type, &a.out_type};
             *part[field] = type;
             expect_shape_refused(w, &a);
         }
@@ -242,12 +242,18 @@ static void sizes_that_overflow(void **state) {
 /* Here alone: what the reference can do, and this cannot. */
 static void what_is_not_supported(void **state) {
     const struct world *w = *state;
-    for (int field = 0; field < 3; field++) {
+    static const float scale = 1.0F;
+    for (int field = 0; field < 10; field++) {
         struct cp_attention a = w->a;
-        if (field == 2) {
+        int *const type[] = {&a.q_type, &a.k_type, &a.v_type, &a.out_type};
+        if (field < 3) {
+            *type[field] = CP_FP64;
+        } else if (field < 7) {
+            *type[field - 3] = CP_E4M3 + field % 3;
+        } else if (field == 7) {
             a.scale = -0x1p128;
         } else {
-            *(field == 0 ? &a.q_type : &a.kv_type) = CP_FP64;
+            *(field == 8 ? &a.scales.k : &a.scales.v) = &scale;
         }
         a.workspace_size = 0;
         expect_alone(w, &a, CP_ERROR_UNSUPPORTED);

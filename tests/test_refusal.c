@@ -137,10 +137,10 @@ static void dimensions_that_do_not_fit(void **state) {
 
 static void unknown_types(void **state) {
     const struct attend_case *c = *state;
-    for (int field = 0; field < 3; field++) {
-        for (int type = -1; type <= 4; type += 5) {
+    for (int field = 0; field < 4; field++) {
+        for (int type = -1; type <= CP_INT8 + 1; type += CP_INT8 + 2) {
             struct cp_attention a = c->attention;
-            int *const part[] = {&a.q_type, &a.kv_type, &a.out_type};
+            int *const part[] = {&a.q_type, &a.k_type, &a.v_type, &a.out_type};
             *part[field] = type;
             expect_shape_refused(c, &a);
         }

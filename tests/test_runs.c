@@ -22,7 +22,7 @@ static void attend(struct cp_attention *a, int variant) {
     a->n_heads = a->n_kv_heads = 1;
     a->scale = 1.0;
     a->stamp = a->plan->stamp;
-    a->q_type = a->kv_type = a->out_type = CP_FP64;
+    a->q_type = a->k_type = a->v_type = a->out_type = CP_FP64;
     a->variant = variant;
     a->workspace_size = cp_attend_workspace(a);
     a->workspace = malloc(a->workspace_size);

@@ -49,8 +49,8 @@ static double gather(const struct cp_attention *a, int row, int head, int n,
         size_t at = ((chunk * (size_t)a->n_kv_heads + (size_t)head / group) * c + slot) * d;
         double sum = 0.0;
         for (size_t x = 0; x < d; x++) {
-            room->k[j * d + x] = cp_number_load(a->k, a->kv_type, at + x);
-            room->v[j * d + x] = cp_number_load(a->v, a->kv_type, at + x);
+            room->k[j * d + x] = cp_number_load(a->k, a->k_type, at + x);
+            room->v[j * d + x] = cp_number_load(a->v, a->v_type, at + x);
             sum += room->q[x] * room->k[j * d + x];
         }
         largest = fmax(largest, fabs(sum * a->scale));
@@ -66,7 +66,7 @@ static int keys_of(const struct cp_attention *a, int row) {
 
 static void solve(const struct cp_attention *a, int row, int head, const struct room *room) {
     const struct cp_kernel kernel = {.q_type = a->q_type,
-                                     .kv_type = a->kv_type,
+                                     .kv_type = a->k_type,
                                      .out_type = a->out_type,
                                      .lse_type = CP_FP64,
                                      .arithmetic = CP_OPT_ARITHMETIC};

@@ -13,11 +13,6 @@ static int kind_of(const struct gate_problem *p, int is_v) {
     return is_v ? p->cache.v : p->cache.k;
 }
 
-/* Of a cache that is not plain. */
-static int format_of(int kind) {
-    return kind == CP_CACHE_E4M3 ? CP_E4M3 : kind == CP_CACHE_E5M2 ? CP_E5M2 : CP_INT8;
-}
-
 static size_t places(const struct gate_problem *p) {
     return (size_t)p->capacity * (size_t)p->recipe.n_kv_heads * (size_t)p->recipe.chunk_size;
 }
@@ -65,7 +60,7 @@ static int octaves_of(int kind, struct prng *random) {
 /* Scales that are never 1, nor all alike. */
 static void fill(float *scale, int kind, size_t n, const struct gate_scaling *by,
                  struct prng *random) {
-    double fits = by->largest / cp_number8_largest(format_of(kind));
+    double fits = by->largest / cp_number8_largest(gate_cache_format(kind));
     if (prng_below(random, 2) != 0) {
         fits = ldexp(fits, octaves_of(kind, random));
     }
@@ -84,9 +79,13 @@ void gate_cache_scale(struct gate_problem *p, const struct gate_scaling *of_k,
     struct prng random = {p->seed ^ 0x5CA1E5ULL};
     fill(p->cache.k_scale, p->cache.k, gate_n_scales(p), of_k, &random);
     fill(p->cache.v_scale, p->cache.v, gate_n_scales(p), of_v, &random);
-    p->cache.least = 1.0;
+    p->cache.least = p->cache.most = p->cache.most_k = 1.0;
     for (size_t i = 0; i < gate_n_scales(p) && p->cache.v_scale != NULL; i++) {
         p->cache.least = fmin(p->cache.least, (double)p->cache.v_scale[i]);
+        p->cache.most = fmax(p->cache.most, (double)p->cache.v_scale[i]);
+    }
+    for (size_t i = 0; i < gate_n_scales(p) && p->cache.k_scale != NULL; i++) {
+        p->cache.most_k = fmax(p->cache.most_k, (double)p->cache.k_scale[i]);
     }
 }
 
@@ -108,7 +107,7 @@ static double scale_at(const struct gate_problem *p, int is_v, unsigned long lon
 }
 
 void gate_cache_round(const struct gate_problem *p, int is_v, unsigned long long place, double *x) {
-    int format = format_of(kind_of(p, is_v));
+    int format = gate_cache_format(kind_of(p, is_v));
     double scale = scale_at(p, is_v, place);
     for (int i = 0; i < p->recipe.head_dim; i++) {
         x[i] = scale * cp_number8_to_double(cp_number8_from_double(x[i] / scale, format), format);
@@ -127,7 +126,7 @@ void gate_cache_store(const struct gate_problem *p, int is_v, void *array, size_
         cp_number_store(array, p->kv_type, at, x);
     } else {
         ((uint8_t *)array)[at] =
-            cp_number8_from_double(x / scale_at(p, is_v, place), format_of(kind));
+            cp_number8_from_double(x / scale_at(p, is_v, place), gate_cache_format(kind));
     }
 }
 
@@ -136,8 +135,8 @@ void gate_cache_pad(const struct gate_problem *p, int is_v, void *array, size_t 
     if (kind == CP_CACHE_PLAIN) {
         cp_number_store(array, p->kv_type, at, x);
     } else { /* integers have no NaN */
-        ((uint8_t *)array)[at] =
-            cp_number8_from_double(isnan(x) && kind == CP_CACHE_INT8 ? 127.0 : x, format_of(kind));
+        ((uint8_t *)array)[at] = cp_number8_from_double(
+            isnan(x) && kind == CP_CACHE_INT8 ? 127.0 : x, gate_cache_format(kind));
     }
 }
 
@@ -145,5 +144,5 @@ double gate_cache_load(const struct gate_problem *p, int is_v, const void *array
     int kind = kind_of(p, is_v);
     return kind == CP_CACHE_PLAIN
                ? cp_number_load(array, p->kv_type, at)
-               : cp_number8_to_double(((const uint8_t *)array)[at], format_of(kind));
+               : cp_number8_to_double(((const uint8_t *)array)[at], gate_cache_format(kind));
 }

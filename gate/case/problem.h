@@ -39,8 +39,9 @@ struct gate_scores {
 struct gate_cache {
     int k, v, scales; /* CP_CACHE_..., CP_CACHE_SCALE_... */
     float *k_scale, *v_scale;
-    double least; /* of the scales of V */
-    int in_half;  /* 1: numbers times scales are rounded to binary16 */
+    double least, most; /* of the scales of V, and 1 */
+    double most_k;      /* of the scales of K, and 1 */
+    int in_half;        /* 1: numbers times scales are rounded to binary16 */
 };
 
 /* Sizes, plan and numbers of one case. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "chunkproof/number8.h"
 #include "cli/bound/bound.h"
 #include "gate/case/cache.h"
 #include "gate/judge/class.h"
@@ -183,9 +184,32 @@ static void divide(const struct cp_kernel *kernel, int n, double largest_score,
     }
 }
 
-/* CONV-10: a number times its scale is rounded in binary32, and then to `dequantised`; or query,
- * score, P or o are multiplied by the scale, which rounds as much. P in short formats is then
- * smaller, so that less of it is left by its tiny. */
+/* NUM-19: where a number of K is multiplied by its scale, or the query, or the score. `growth` is
+ * h, and `left` what one product leaves of a number. */
+static void scale_keys(const struct cp_kernel *kernel, const struct gate_rotated *rotated,
+                       double growth, double left, double product_tiny,
+                       struct cp_score_arithmetic *s) {
+    double number = cp_number8_largest(gate_cache_format(kernel->cache.k)) + 1.0; /* or -128 */
+    double larger = fmax(1.0, rotated->k_scale) * growth;
+    double e = fmax(rotated->query * left, number * product_tiny);
+    s->term_tiny = larger * (s->term_tiny + (1.0 + s->term_unit) * e) * (1.0 + 0x1p-40);
+    s->tiny *= larger;
+    s->term_unit = (growth * (1.0 + s->term_unit) - 1.0) * (1.0 + 0x1p-40);
+}
+
+/* NUM-19: where a number of V is multiplied by its scale, or P, or o. */
+static void scale_values(const struct gate_rotated *rotated, double growth, double left,
+                         struct cp_format product, struct cp_arithmetic *a) {
+    double unit = fmax(a->weights.unit, product.unit);
+    double tiny = a->weights.tiny + 4.0 * product.tiny * (unit / product.unit);
+    a->weights.tiny =
+        (growth + (growth - 1.0) / unit) * tiny * rotated->over_scale * (1.0 + 0x1p-40);
+    a->weights.unit = (growth * (1.0 + unit) - 1.0) * (1.0 + 0x1p-40);
+    a->eta_o = a->eta_o * fmax(1.0, rotated->v_scale) + left + product.tiny;
+}
+
+/* CONV-10: a product with a scale is rounded in binary32, and then to `dequantised`. What is left
+ * of a number of K is rotated, where keys are. */
 static void dequantise(const struct cp_kernel *kernel, const struct gate_rotated *rotated,
                        struct cp_arithmetic *a) {
     const struct cp_kernel_class *class = &kernel->arithmetic;
@@ -194,15 +218,13 @@ static void dequantise(const struct cp_kernel *kernel, const struct gate_rotated
     struct cp_format to =
         rounding_of(class, format_of(class->dequantised), class->dequantised == CP_FP32 || wide);
     double growth = (1.0 + to.unit) * (1.0 + product.unit) * (1.0 + product.unit);
-    double tiny = (kernel->keys != CP_KEYS_PLACED ? 4.0 : 1.0) * (to.tiny + 2.0 * product.tiny);
+    double left = to.tiny + (1.0 + to.unit) * product.tiny;
     if (kernel->cache.k != CP_CACHE_PLAIN) {
-        a->score.term_tiny += (1.0 + a->score.term_unit) * rotated->query * tiny;
-        a->score.term_unit = (growth * (1.0 + a->score.term_unit) - 1.0) * (1.0 + 0x1p-40);
+        double rotates = kernel->keys != CP_KEYS_PLACED ? 4.0 : 1.0;
+        scale_keys(kernel, rotated, growth, rotates * left, product.tiny, &a->score);
     }
     if (kernel->cache.v != CP_CACHE_PLAIN) {
-        a->weights.unit = (growth * (1.0 + a->weights.unit) - 1.0) * (1.0 + 0x1p-40);
-        a->weights.tiny *= rotated->over_scale;
-        a->eta_o += tiny;
+        scale_values(rotated, growth, left, product, a);
     }
 }
 

@@ -20,9 +20,9 @@ struct gate_rotated {
     double number, sum;
     int quarters;
     double scaled, key;
-    /* CONV-10: of a cache of 8 bits the largest number of the query, and 1 / the least scale of V,
-     * or 1 if that is more; else 0 and 1. */
-    double query, over_scale;
+    /* NUM-19: of a cache of 8 bits the largest number of the query; 1 / the least scale of V, the
+     * largest scale of K, and that of V, or 1 if that is more. Else 0, 1, 1, 1. */
+    double query, over_scale, k_scale, v_scale;
 };
 
 /* What the kernel declares (NUM-7), and the counts (NUM-8), for a row of n keys of d numbers that

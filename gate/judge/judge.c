@@ -160,6 +160,8 @@ void gate_scaled_extend(const struct gate_rotation *rotation, int angle, int d, 
 void gate_cached_extend(const struct gate_cache *cache, int d, const double *q,
                         struct gate_rotated *rotated) {
     rotated->over_scale = cache->v_scale != NULL ? larger(1.0, 1.0 / cache->least) : 1.0;
+    rotated->k_scale = cache->k_scale != NULL ? cache->most_k : 1.0;
+    rotated->v_scale = cache->v_scale != NULL ? cache->most : 1.0;
     for (int i = 0; i < d && cache->k_scale != NULL; i++) {
         rotated->query = larger(rotated->query, fabs(q[i]));
     }

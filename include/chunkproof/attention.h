@@ -49,6 +49,21 @@ struct cp_scores {
                            * neither scaled nor changed, and all rows see it; NULL: none */
 };
 
+/* NUM-18: number x of K stands for x k[i], and one of V for x v[i], where i is of the tensor, of
+ * the K/V head, or of the token and head:
+ *
+ *     CP_CACHE_SCALE_TENSOR   0
+ *     CP_CACHE_SCALE_HEAD     the K/V head                          [h_kv]
+ *     CP_CACHE_SCALE_TOKEN    (chunk h_kv + K/V head) c + slot      [capacity][h_kv][c]
+ *
+ * All zeros: numbers stand for themselves. Scales are finite, and not checked. Those of slots
+ * without a key are not read. The caller owns them. */
+struct cp_scales {
+    int per;        /* CP_CACHE_SCALE_... (number8.h) */
+    const float *k; /* NULL: 1 */
+    const float *v; /* NULL: 1 */
+};
+
 struct cp_attention {
     const struct cp_plan *plan;
     struct cp_stamp stamp; /* the tree's, now: attention refuses a plan with another one (PLAN-5) */
@@ -63,10 +78,11 @@ struct cp_attention {
      * row behind the last key of its sequence sees all. NULL: row t of r of a sequence with n
      * tokens at n - r + t. */
     const int *position;
-    struct cp_window window;       /* all zeros: none */
-    struct cp_scores scores;       /* all zeros: none */
-    int q_type, kv_type, out_type; /* CP_FP16, CP_FP32, CP_FP64 or CP_BF16 */
-    const void *q;                 /* [query rows][h][d] */
+    struct cp_window window;              /* all zeros: none */
+    struct cp_scores scores;              /* all zeros: none */
+    struct cp_scales scales;              /* all zeros: none */
+    int q_type, k_type, v_type, out_type; /* each one of number.h: CP_FP16, ..., CP_INT8 */
+    const void *q;                        /* [query rows][h][d] */
     const void *k; /* [capacity][h_kv][c][d]; only the first n_tokens keys of a chunk are read */
     const void *v; /* as k */
     void *out;     /* [query rows][h][d] */

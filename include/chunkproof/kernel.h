@@ -261,7 +261,7 @@ struct cp_kernel_class {
     int rotated;
     /* Of a cache of 8 bits: the type of its numbers times their scales when they are multiplied,
      * CP_FP32 (not rounded), CP_FP16 or CP_BF16. Instead of each number, a kernel may multiply the
-     * query, the score or P by the scale, or o, where it is the same for all keys. */
+     * query, the score or P by the scale, or o, where it is the same for all keys (NUM-19). */
     int dequantised;
     /* Where the scale stands (CONV-4): CP_SCALES_SCORES, or the type to which the numbers of the
      * query are rounded once they are multiplied by the scale: CP_SCALES_QUERY_FP16 or
@@ -392,15 +392,10 @@ struct cp_kernel_conventions {
 #define CP_CACHE_E5M2  2
 #define CP_CACHE_INT8  3
 
-/* What has a scale of its own (CONV-10). */
-#define CP_CACHE_SCALE_TENSOR 0 /* K, and V */
-#define CP_CACHE_SCALE_HEAD   1 /* each K/V head */
-#define CP_CACHE_SCALE_TOKEN  2 /* each token and K/V head */
-
 /* All zeros: K and V are of kv_type, and have no scales. */
 struct cp_kernel_cache {
     int k, v;   /* CP_CACHE_... of K and of V: they may differ, and one may be plain */
-    int scales; /* CP_CACHE_SCALE_... */
+    int scales; /* CP_CACHE_SCALE_... (number8.h) */
 };
 
 /* Where a kernel's arrays are: in host memory; or on the current CUDA device, while the struct of

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Number formats of K, V, Q and the output (spec/number.md). binary16 and bfloat16 are kept in
- * uint16_t and converted exactly. */
+ * uint16_t, numbers of 8 bits (number8.h) in uint8_t, and all are converted exactly. */
 #ifndef CHUNKPROOF_NUMBER_H
 #define CHUNKPROOF_NUMBER_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "chunkproof/number8.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,13 +47,14 @@ uint16_t cp_bf16_from_double(double x);
   ensures fp32: type == CP_FP32 ==> \result == 4;
   ensures fp64: type == CP_FP64 ==> \result == 8;
   ensures bf16: type == CP_BF16 ==> \result == 2;
+  ensures of_8_bits: CP_E4M3 <= type <= CP_INT8 ==> \result == 1;
   ensures unknown: !known_type(type) ==> \result == 0;
   ensures size: \result == type_size(type);
 */
 size_t cp_number_size(int type);
 
-/* Element `index` of an array of a known type. Loading is exact (NUM-1). Storing rounds once, to
- * nearest, ties to even (NUM-2). */
+/* Element `index` of an array of a known type. Loading is exact (NUM-1, NUM-16). Storing rounds
+ * once, to nearest, ties to even (NUM-2, NUM-17). */
 /*@
   requires readable: readable((void *)array, type, index);
   assigns \nothing;

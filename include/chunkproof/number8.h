@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers of 8 bits, as caches of K and V have them (spec/number.md): the formats E4M3 and E5M2 of
- * the Open Compute Project (OFP8), and integers. What they stand for is the number times a scale,
- * which is not here. */
+ * the Open Compute Project (OFP8), and integers. They are types of number.h, too. Most have a
+ * scale beside them (NUM-18), which is not here. */
 #ifndef CHUNKPROOF_NUMBER8_H
 #define CHUNKPROOF_NUMBER8_H
 
@@ -11,9 +11,14 @@
 extern "C" {
 #endif
 
-#define CP_E4M3 0 /* sign 1, exponent 4, fraction 3: up to 448, no infinities, two NaNs */
-#define CP_E5M2 1 /* sign 1, exponent 5, fraction 2: up to 57344, infinities and NaNs */
-#define CP_INT8 2 /* two's complement: -128 .. 127 */
+#define CP_E4M3 4 /* sign 1, exponent 4, fraction 3: up to 448, no infinities, two NaNs */
+#define CP_E5M2 5 /* sign 1, exponent 5, fraction 2: up to 57344, infinities and NaNs */
+#define CP_INT8 6 /* two's complement: -128 .. 127 */
+
+/* What of a cache has a scale of its own (NUM-18). */
+#define CP_CACHE_SCALE_TENSOR 0 /* K, and V */
+#define CP_CACHE_SCALE_HEAD   1 /* each K/V head */
+#define CP_CACHE_SCALE_TOKEN  2 /* each token and K/V head */
 
 /* NUM-16. Exact for all 256 values of a format. Zeros keep their sign; each NaN is a quiet NaN. */
 double cp_number8_to_double(uint8_t x, int format);

@@ -87,9 +87,11 @@ size_t cp_opt_workspace(const struct cp_opt *opt, const struct cp_attention *att
 
 /* As cp_attend(), with the same checks in the same order, and these differences:
  *   CP_ERROR_ARGUMENT     also when opt is NULL
- *   CP_ERROR_UNSUPPORTED  q_type or kv_type is CP_FP64, the scale is above FLT_MAX in magnitude, or
- *                         scores are changed: there is a cap, slopes or sinks (SCORE-1 to 3);
- *                         checked after CP_ERROR_SHAPE and before CP_ERROR_WORKSPACE
+ *   CP_ERROR_UNSUPPORTED  a type of Q, K or V is CP_FP64, one is of 8 bits or there are scales
+ *                         (NUM-18), K and V are of different types, the scale is above FLT_MAX in
+ *                         magnitude, or scores are changed: there is a cap, slopes or sinks
+ *                         (SCORE-1 to 3); checked after CP_ERROR_SHAPE and before
+ *                         CP_ERROR_WORKSPACE
  *   CP_ERROR_WORKSPACE    the workspace has fewer bytes than cp_opt_workspace() says
  * With a window it reads K and V of the keys that some row sees, and of up to 62 keys between two
  * of these. Its time goes by these keys and by the length of the plan, not by the context.

@@ -6,7 +6,7 @@
     it allows, and these lists with the main theorems of the files. *)
 From Chunkproof Require NumCore NumRound NumScore NumInvariant NumTolerance NumChunks NumFormat
   NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms NumFloatReferences NumFloatKeys NumFloatBound
-  NumFloatNearest NumFloatColumn NumFloatFinite NumFloatWhole NumShift NumShiftFloat.
+  NumFloatNearest NumFloatColumn NumFloatFinite NumFloatWhole NumShift NumShiftFloat NumScale.
 
 Definition of_NumCore := (
   NumCore.quotient_error,
@@ -142,3 +142,15 @@ Definition of_NumShiftFloat := (
   NumShiftFloat.bias_alone_is_up,
   NumShiftFloat.sink_is_up).
 Print Assumptions of_NumShiftFloat.
+
+Definition of_NumScale := (
+  NumScale.scale_of_a_key,
+  NumScale.scale_of_a_value,
+  NumScale.one_scale_of_values,
+  NumScale.scaled_number_is_near,
+  NumScale.scale_in_the_key,
+  NumScale.scale_in_the_query,
+  NumScale.scale_in_the_score,
+  NumScale.key_scale_is_near,
+  NumScale.value_scale_is_near).
+Print Assumptions of_NumScale.

@@ -264,7 +264,8 @@ value x_attend(value header, value query_begin, value scale, value qkv) {
                                      .scale = Double_val(scale),
                                      .query_begin = n_begin == 0 ? NULL : begin,
                                      .q_type = n[3],
-                                     .kv_type = n[4],
+                                     .k_type = n[4],
+                                     .v_type = n[4],
                                      .out_type = CP_FP64,
                                      .variant = n[5]};
     int rows = n_begin == 0 ? plan.n_sequences : begin[n_begin - 1];

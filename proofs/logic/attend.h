@@ -16,23 +16,25 @@
 
   predicate aligned(void *address) = (uintptr_t)address % sizeof(double) == 0;
 
-  // ... tensors and a workspace, a scale, a variant (TPP-4), a window (WINDOW-1) and a cap
-  // (SCORE-1); ...
+  // ... tensors and a workspace, a scale, a variant (TPP-4), a window (WINDOW-1), a cap
+  // (SCORE-1) and scales (NUM-18); ...
   predicate attend_arguments(struct cp_attention a) =
     a.q != \null && a.k != \null && a.v != \null && a.out != \null && a.workspace != \null &&
     aligned(a.workspace) && finite(a.scale) && known_variant(a) && window_ok(a) &&
-    cap_ok(a);
+    cap_ok(a) && scales_ok(a);
 
   // ... heads (TPP-5), types (NUM-1), query ranges (PREFILL-1) and sizes fit together, ...
   predicate attend_types(struct cp_attention a) =
-    known_type(a.q_type) && known_type(a.kv_type) && known_type(a.out_type);
+    known_type(a.q_type) && known_type(a.k_type) && known_type(a.v_type) &&
+    known_type(a.out_type);
 
   // An array [n][x][y][z] of elements of `size` bytes is not larger than the address space.
   predicate array_countable(integer n, integer x, integer y, integer z, integer size) =
     row_at(row_at(row_at(row_at(n, x), y), z), size) <= 0x7FFFFFFFFFFFFFFF;
 
   predicate attend_tensors{L}(struct cp_attention a, struct cp_plan p) =
-    array_countable(p.capacity, a.n_kv_heads, p.chunk_size, a.head_dim, type_size(a.kv_type)) &&
+    array_countable(p.capacity, a.n_kv_heads, p.chunk_size, a.head_dim, type_size(a.k_type)) &&
+    array_countable(p.capacity, a.n_kv_heads, p.chunk_size, a.head_dim, type_size(a.v_type)) &&
     array_countable(first_row(a.query_begin, p.n_sequences), a.n_heads, a.head_dim, 1,
       type_size(a.q_type)) &&
     array_countable(first_row(a.query_begin, p.n_sequences), a.n_heads, a.head_dim, 1,

@@ -40,6 +40,10 @@
   // SCORE-1: a cap that is one, or none.
   predicate cap_ok(struct cp_attention a) = finite(a.scores.cap) && a.scores.cap >= 0.0;
 
+  // NUM-18: what has a scale of its own is known.
+  predicate scales_ok(struct cp_attention a) =
+    CP_CACHE_SCALE_TENSOR <= a.scales.per <= CP_CACHE_SCALE_TOKEN;
+
   // WINDOW-2: of the t keys from position f on it sees slots 0 .. kept - 1 and begin .. end - 1.
   // Names, lest the provers expand them everywhere.
   axiomatic Window {

@@ -66,9 +66,9 @@
 /*@
   predicate declared_ok(struct cp_merging_class c) =
     CP_MERGING_AT_ONCE <= c.way <= CP_MERGING_UNDIVIDED &&
-    CP_CONVERTS_NONE <= c.converts <= CP_CONVERTS_EACH && known_type(c.weights) &&
-    known_type(c.values) && known_type(c.partials) && known_type(c.out_type) &&
-    known_type(c.lse_type) && 0 <= c.truncates <= 1 && 0 <= c.flushes <= 1 &&
+    CP_CONVERTS_NONE <= c.converts <= CP_CONVERTS_EACH && wide_type(c.weights) &&
+    wide_type(c.values) && wide_type(c.partials) && wide_type(c.out_type) &&
+    wide_type(c.lse_type) && 0 <= c.truncates <= 1 && 0 <= c.flushes <= 1 &&
     0.0 <= c.exp_error <= 0x1p-6 && 0.0 <= c.log_error <= 0x1p-6 &&
     0.0 <= c.div_error <= 0x1p-6 && 0.0 <= c.above <= 64.0;
 */

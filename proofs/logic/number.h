@@ -6,10 +6,12 @@
 #include "chunkproof/number.h"
 
 /*@
-  predicate known_type(integer type) =
+  predicate wide_type(integer type) =
     type == CP_FP16 || type == CP_FP32 || type == CP_FP64 || type == CP_BF16;
+  predicate known_type(integer type) = wide_type(type) || CP_E4M3 <= type <= CP_INT8;
   logic integer type_size(integer type) =
-    type == CP_FP16 || type == CP_BF16 ? 2 : type == CP_FP32 ? 4 : type == CP_FP64 ? 8 : 0;
+    type == CP_FP16 || type == CP_BF16 ? 2 : type == CP_FP32 ? 4 : type == CP_FP64 ? 8 :
+    CP_E4M3 <= type <= CP_INT8 ? 1 : 0;
 
   // No infinity and no NaN, as isfinite() says.
   axiomatic Finite {
@@ -23,9 +25,11 @@
     // That it may be read: the caller has put a number there.
     predicate readable(void *array, integer type, integer index);
 
-    // The same of an array of doubles.
+    // The same of an array of doubles, or of floats.
     logic real double_at(double *array, integer index);
     predicate double_readable(double *array, integer index);
+    logic real float_at(float *array, integer index);
+    predicate float_readable(float *array, integer index);
   }
 
   // Where the row begins that has this number.

@@ -92,10 +92,11 @@
      assigns \nothing;
      ensures weight: weight_sum(q, k, type, first, d, made_by(how), n) ==
        query_weight(query, q_type, at, k, type, first, d, made_by(how), n);
-     ensures value: \forall integer i; value_sum(q, k, v, type, first, d, made_by(how), n, i) ==
-       query_value(query, q_type, at, k, v, type, first, d, made_by(how), n, i); @/
+     ensures value: \forall integer i; value_sum(q, k, v, type, v_type, first, d, made_by(how),
+         n, i) ==
+       query_value(query, q_type, at, k, v, type, v_type, first, d, made_by(how), n, i); @/
   void same_sums(const double *q, void *query, int q_type, size_t at, void *k, void *v, int type,
-                 size_t first, int d, struct cp_scoring how, int n) {
+                 int v_type, size_t first, int d, struct cp_scoring how, int n) {
     same_dot(q, query, q_type, at, k, type, d);
     /@ assert score: \forall integer j; score(q, k, type, first, d, made_by(how), j) ==
          query_score(query, q_type, at, k, type, first, d, made_by(how), j); @/
@@ -103,20 +104,22 @@
        loop invariant weight: weight_sum(q, k, type, first, d, made_by(how), j) ==
          query_weight(query, q_type, at, k, type, first, d, made_by(how), j);
        loop invariant value: \forall integer i;
-         value_sum(q, k, v, type, first, d, made_by(how), j, i) ==
-         query_value(query, q_type, at, k, v, type, first, d, made_by(how), j, i);
+         value_sum(q, k, v, type, v_type, first, d, made_by(how), j, i) ==
+         query_value(query, q_type, at, k, v, type, v_type, first, d, made_by(how), j, i);
        loop assigns j;
        loop variant n - j; @/
     for (int j = 0; j < n; j++) {
       /@ assert next: \forall integer i;
-           value_sum(q, k, v, type, first, d, made_by(how), j + 1, i) ==
-             value_sum(q, k, v, type, first, d, made_by(how), j, i) +
-             scaled(element(v, type, row_at(first + j, d) + i),
+           value_sum(q, k, v, type, v_type, first, d, made_by(how), j + 1, i) ==
+             value_sum(q, k, v, type, v_type, first, d, made_by(how), j, i) +
+             scaled(product(value_scale(made_by(how), j),
+                 element(v, v_type, row_at(first + j, d) + i)),
                score(q, k, type, first, d, made_by(how), j)); @/
       /@ assert next_query: \forall integer i;
-           query_value(query, q_type, at, k, v, type, first, d, made_by(how), j + 1, i) ==
-             query_value(query, q_type, at, k, v, type, first, d, made_by(how), j, i) +
-             scaled(element(v, type, row_at(first + j, d) + i),
+           query_value(query, q_type, at, k, v, type, v_type, first, d, made_by(how), j + 1, i) ==
+             query_value(query, q_type, at, k, v, type, v_type, first, d, made_by(how), j, i) +
+             scaled(product(value_scale(made_by(how), j),
+                 element(v, v_type, row_at(first + j, d) + i)),
                query_score(query, q_type, at, k, type, first, d, made_by(how), j)); @/
     }
   }
@@ -125,19 +128,20 @@
        query_copied(q, *attention, at, attention->head_dim);
      requires n: 0 <= n;
      assigns \nothing;
-     ensures weight: weight_sum(q, (void *)attention->k, attention->kv_type, first,
+     ensures weight: weight_sum(q, (void *)attention->k, attention->k_type, first,
          attention->head_dim, made_by(how), n) ==
        query_weight((void *)attention->q, attention->q_type, at, (void *)attention->k,
-         attention->kv_type, first, attention->head_dim, made_by(how), n);
+         attention->k_type, first, attention->head_dim, made_by(how), n);
      ensures value: \forall integer i; value_sum(q, (void *)attention->k, (void *)attention->v,
-         attention->kv_type, first, attention->head_dim, made_by(how), n, i) ==
+         attention->k_type, attention->v_type, first, attention->head_dim, made_by(how), n, i) ==
        query_value((void *)attention->q, attention->q_type, at, (void *)attention->k,
-         (void *)attention->v, attention->kv_type, first, attention->head_dim, made_by(how),
-         n, i); @/
+         (void *)attention->v, attention->k_type, attention->v_type, first,
+         attention->head_dim, made_by(how), n, i); @/
   void same_sums_of(const struct cp_attention *attention, const double *q, size_t at, size_t first,
                     struct cp_scoring how, int n) {
     same_sums(q, (void *)attention->q, attention->q_type, at, (void *)attention->k,
-              (void *)attention->v, attention->kv_type, first, attention->head_dim, how, n);
+              (void *)attention->v, attention->k_type, attention->v_type, first,
+              attention->head_dim, how, n);
   }
 */
 

@@ -45,23 +45,41 @@
       dot_of(q, k, n) == dot_of(q, k, i) + product(q[i], k[i]);
   }
 
+  // NUM-18: what the numbers of the j-th key are multiplied by, of scales that are in an array,
+  // from one place on: one for each key, or the same for all. No array: 1.
+  axiomatic Scaling {
+    type scaling;
+    logic scaling scaled_by(float *scales, integer begin, integer each);
+    logic real scale_at(scaling s, integer j);
+    axiom scale_at_none: \forall integer begin, each, j;
+      scale_at(scaled_by(\null, begin, each), j) == 1.0;
+    axiom scale_at_is: \forall float *scales, integer begin, each, j; scales != \null ==>
+      scale_at(scaled_by(scales, begin, each), j) ==
+        float_at(scales, each == 0 ? begin : begin + j);
+  }
+
   // How scores are made: a scale, a cap (0: none), a slope, and how far the first key is from the
-  // row. From q . k, the score of the j-th key from the first one on (SOFTMAX-1, SCORE-1, SCORE-2,
-  // SCORE-4). Of the hyperbolic tangent nothing is assumed.
+  // row; what numbers of K and of V are multiplied by. From q . k, the score of the j-th key from
+  // the first one on (SOFTMAX-1, SCORE-1, SCORE-2, SCORE-4, NUM-18). Of the hyperbolic tangent
+  // nothing is assumed.
   axiomatic Scoring {
     type scoring;
-    logic scoring made(real scale, real cap, real slope, real distance);
+    logic scoring made(real scale, real cap, real slope, real distance, scaling k, scaling v);
     logic real tanh_of(real x);
     logic real capped(real cap, real s);
     axiom capped_not: \forall real s; capped(0.0, s) == s;
     axiom capped_is: \forall real cap, s; cap != 0.0 ==>
       capped(cap, s) == cap * tanh_of(s / cap);
     logic real score_of(scoring how, real dot, integer j);
-    axiom score_of_is: \forall real scale, cap, slope, distance, dot, integer j;
-      score_of(made(scale, cap, slope, distance), dot, j) ==
-        capped(cap, product(scale, dot)) + product(slope, distance + j);
+    axiom score_of_is: \forall real scale, cap, slope, distance, dot, scaling k, v, integer j;
+      score_of(made(scale, cap, slope, distance, k, v), dot, j) ==
+        capped(cap, product(scale, product(scale_at(k, j), dot))) + product(slope, distance + j);
+    logic real value_scale(scoring how, integer j);
+    axiom value_scale_is: \forall real scale, cap, slope, distance, scaling k, v, integer j;
+      value_scale(made(scale, cap, slope, distance, k, v), j) == scale_at(v, j);
   }
-  logic scoring only_scaled(real scale) = made(scale, 0.0, 0.0, 0.0);
+  logic scoring only_scaled(real scale) = made(scale, 0.0, 0.0, 0.0, scaled_by(\null, 0, 0),
+    scaled_by(\null, 0, 0));
 
   // MERGE-1: what a state stands for, free of its maximum: the sum of e(score) over its keys, and
   // that of e(score) * v_i.
@@ -116,23 +134,26 @@
         weight_sum(q, k, type, first, d, how, n) + e(score(q, k, type, first, d, how, n));
 
     // The sum of e(score) * v_i over n keys.
-    logic real value_sum{L}(double *q, void *k, void *v, integer type, integer first, integer d,
-                            scoring how, integer n, integer i) reads q[0 .. d - 1];
-    axiom value_sum_0{L}: \forall double *q, void *k, void *v, integer type, first, d, scoring how,
-      integer i; value_sum(q, k, v, type, first, d, how, 0, i) == 0.0;
-    axiom value_sum_next{L}: \forall double *q, void *k, void *v, integer type, first, d,
+    logic real value_sum{L}(double *q, void *k, void *v, integer type, integer v_type,
+                            integer first, integer d, scoring how, integer n, integer i)
+      reads q[0 .. d - 1];
+    axiom value_sum_0{L}: \forall double *q, void *k, void *v, integer type, v_type, first, d,
+      scoring how, integer i; value_sum(q, k, v, type, v_type, first, d, how, 0, i) == 0.0;
+    axiom value_sum_next{L}: \forall double *q, void *k, void *v, integer type, v_type, first, d,
       scoring how, integer n, i; 0 <= n ==>
-      value_sum(q, k, v, type, first, d, how, n + 1, i) ==
-        value_sum(q, k, v, type, first, d, how, n, i) +
-        scaled(element(v, type, row_at(first + n, d) + i), score(q, k, type, first, d, how, n));
+      value_sum(q, k, v, type, v_type, first, d, how, n + 1, i) ==
+        value_sum(q, k, v, type, v_type, first, d, how, n, i) +
+        scaled(product(value_scale(how, n), element(v, v_type, row_at(first + n, d) + i)),
+          score(q, k, type, first, d, how, n));
   }
 
   // The elements before those of row n can be counted; rows first .. first + n - 1 of K and V may
   // be read.
   predicate rows_fit(integer n, integer d) =
     n <= 0x7FFFFFFFFFFFFFFF && row_at(n, d) <= 0x7FFFFFFFFFFFFFFF;
-  predicate keys_and_values(void *k, void *v, integer type, integer first, integer n, integer d) =
-    rows_readable(k, type, first, n, d) && rows_readable(v, type, first, n, d);
+  predicate keys_and_values(void *k, void *v, integer type, integer v_type, integer first,
+                            integer n, integer d) =
+    rows_readable(k, type, first, n, d) && rows_readable(v, v_type, first, n, d);
 
   // MERGE-3: m is the maximum of n scores: none is above, and one attains it.
   predicate is_maximum{L}(double *q, void *k, integer type, integer first, integer d, scoring how,
@@ -142,10 +163,11 @@
 
   // MERGE-3: (s, o) now has the sums of e(score) and of e(score) v over n keys of q before.
   predicate key_sums{L1,L2}(struct cp_state s, double *o, double *q, void *k, void *v,
-                            integer type, integer first, integer d, scoring how, integer n) =
+                            integer type, integer v_type, integer first, integer d, scoring how,
+                            integer n) =
     state_weight(s) == weight_sum{L1}(q, k, type, first, d, how, n) &&
     (\forall integer i; 0 <= i < d ==> state_sum(s, \at(o[i], L2)) ==
-      value_sum{L1}(q, k, v, type, first, d, how, n, i));
+      value_sum{L1}(q, k, v, type, v_type, first, d, how, n, i));
 
   // MERGE-4: a state has the sums of before, and those of a part; when both had keys, it has the
   // larger maximum.

@@ -7,8 +7,20 @@
 #include "ref/softmax_internal.h"
 
 /*@
+  logic scaling made_scaling(struct cp_scaling s) =
+    scaled_by(s.scales, s.begin, s.each);
+  // Where the scale of the j-th key is; that those of n keys may be read.
+  axiomatic ScaleIndex {
+    logic integer scale_index(struct cp_scaling s, integer j);
+    axiom scale_index_is: \forall struct cp_scaling s, integer j;
+      scale_index(s, j) == (s.each == 0 ? s.begin : s.begin + j);
+  }
+  predicate scales_ready(struct cp_scaling s, integer n) =
+    s.begin + n <= 0x7FFFFFFFFFFFFFFF &&
+    (s.scales != \null ==> \forall integer j; 0 <= j < n ==>
+      float_readable(s.scales, scale_index(s, j)));
   logic scoring made_by(struct cp_scoring how) =
-    made(how.scale, how.cap, how.slope, how.distance);
+    made(how.scale, how.cap, how.slope, how.distance, made_scaling(how.k), made_scaling(how.v));
 */
 
 #endif

@@ -15,12 +15,12 @@
       scaled(product(x, p), to) == scaled(p, from);
   }
 
-  // The first n of d numbers o have gained weight * v; are x * part_o + y * o. The rest is as
-  // before.
-  predicate gained_to{L1,L2}(double *o, integer n, integer d, real weight, void *v, integer type,
-                             integer at) =
+  // The first n of d numbers o have gained weight * (scale * v); are x * part_o + y * o. The rest
+  // is as before.
+  predicate gained_to{L1,L2}(double *o, integer n, integer d, real weight, real scale,
+                             void *v, integer type, integer at) =
     (\forall integer j; 0 <= j < n ==> \at(o[j], L2) ==
-      sum(\at(o[j], L1), product(weight, element(v, type, at + j)))) &&
+      sum(\at(o[j], L1), product(weight, product(scale, element(v, type, at + j))))) &&
     (\forall integer j; n <= j < d ==> \at(o[j], L2) == \at(o[j], L1));
   predicate added_to{L1,L2}(double *o, double *part_o, real x, real y, integer n, integer d) =
     (\forall integer j; 0 <= j < n ==> \at(o[j], L2) ==

@@ -45,14 +45,16 @@
         e(query_score(q, q_type, at, k, type, first, d, how, n));
 
     logic real query_value(void *q, integer q_type, integer at, void *k, void *v, integer type,
-                           integer first, integer d, scoring how, integer n, integer i);
-    axiom query_value_0: \forall void *q, *k, *v, integer q_type, at, type, first, d, scoring how,
-      integer i; query_value(q, q_type, at, k, v, type, first, d, how, 0, i) == 0.0;
-    axiom query_value_next: \forall void *q, *k, *v, integer q_type, at, type, first, d,
+                           integer v_type, integer first, integer d, scoring how, integer n,
+                           integer i);
+    axiom query_value_0: \forall void *q, *k, *v, integer q_type, at, type, v_type, first, d,
+      scoring how, integer i;
+      query_value(q, q_type, at, k, v, type, v_type, first, d, how, 0, i) == 0.0;
+    axiom query_value_next: \forall void *q, *k, *v, integer q_type, at, type, v_type, first, d,
       scoring how, integer n, i; 0 <= n ==>
-      query_value(q, q_type, at, k, v, type, first, d, how, n + 1, i) ==
-        query_value(q, q_type, at, k, v, type, first, d, how, n, i) +
-        scaled(element(v, type, row_at(first + n, d) + i),
+      query_value(q, q_type, at, k, v, type, v_type, first, d, how, n + 1, i) ==
+        query_value(q, q_type, at, k, v, type, v_type, first, d, how, n, i) +
+        scaled(product(value_scale(how, n), element(v, v_type, row_at(first + n, d) + i)),
           query_score(q, q_type, at, k, type, first, d, how, n));
   }
 
@@ -76,6 +78,25 @@
         (a.scores.sinks != \null ==> double_readable(a.scores.sinks, head));
   }
 
+  // NUM-18: where the scale of a row of K, or V, is, for a query head. How scores are made, and
+  // values, from that row on, which is so far from the query row.
+  axiomatic Scales {
+    logic integer scale_place(struct cp_attention a, integer head, integer row);
+    axiom scale_place_is: \forall struct cp_attention a, integer head, row;
+      scale_place(a, head, row) == (a.scales.per == CP_CACHE_SCALE_TOKEN ? row :
+        a.scales.per == CP_CACHE_SCALE_HEAD ? kv_head_of(a, head) : 0);
+    logic scaling scales_from(float *scales, struct cp_attention a, integer head, integer row);
+    axiom scales_from_is: \forall float *scales, struct cp_attention a, integer head, row;
+      scales_from(scales, a, head, row) == scaled_by(scales, scale_place(a, head, row),
+        a.scales.per == CP_CACHE_SCALE_TOKEN ? 1 : 0);
+    logic scoring scoring_from(struct cp_attention a, integer head, integer first, real distance);
+    axiom scoring_from_is: \forall struct cp_attention a, integer head, first, real distance;
+      scoring_from(a, head, first, distance) ==
+        made(a.scale, a.scores.cap, slope_of(a, head), distance,
+          scales_from(a.scales.k, a, head, first),
+          scales_from(a.scales.v, a, head, first));
+  }
+
   // For the query row that begins at element `at`, and a head, the sums over n keys from row
   // `first` of K on. The first of them is so far from the query row (SCORE-2).
   axiomatic RowsSums {
@@ -83,15 +104,14 @@
                            integer n, real distance);
     axiom rows_weight_is: \forall struct cp_attention a, integer at, head, first, n, real distance;
       rows_weight(a, at, head, first, n, distance) == query_weight((void *)a.q, a.q_type, at,
-        (void *)a.k, a.kv_type, first, a.head_dim,
-        made(a.scale, a.scores.cap, slope_of(a, head), distance), n);
+        (void *)a.k, a.k_type, first, a.head_dim, scoring_from(a, head, first, distance), n);
     logic real rows_value(struct cp_attention a, integer at, integer head, integer first,
                           integer n, real distance, integer i);
     axiom rows_value_is: \forall struct cp_attention a, integer at, head, first, n, real distance,
       integer i;
       rows_value(a, at, head, first, n, distance, i) == query_value((void *)a.q, a.q_type, at,
-        (void *)a.k, (void *)a.v, a.kv_type, first, a.head_dim,
-        made(a.scale, a.scores.cap, slope_of(a, head), distance), n, i);
+        (void *)a.k, (void *)a.v, a.k_type, a.v_type, first, a.head_dim,
+        scoring_from(a, head, first, distance), n, i);
   }
 
   // For a query row and head, the sum of e(score) over the slots 0 .. kept - 1 and begin .. end - 1
@@ -127,12 +147,20 @@
       query_readable(a, row, head) <==>
         row_readable((void *)a.q, a.q_type, query_at(a, row, head), a.head_dim) &&
         scores_readable(a, head);
+    predicate scales_readable_from(struct cp_attention a, integer head, integer first, integer n);
+    axiom scales_readable_from_is: \forall struct cp_attention a, integer head, first, n;
+      scales_readable_from(a, head, first, n) <==>
+        (\forall integer row; first <= row < first + n ==>
+          (a.scales.k != \null ==>
+            float_readable(a.scales.k, scale_place(a, head, row))) &&
+          (a.scales.v != \null ==>
+            float_readable(a.scales.v, scale_place(a, head, row))));
     predicate chunk_readable(struct cp_attention a, integer c, integer chunk, integer head,
       integer n);
     axiom chunk_readable_is: \forall struct cp_attention a, integer c, chunk, head, n;
       chunk_readable(a, c, chunk, head, n) <==>
-        rows_readable((void *)a.k, a.kv_type, key_row(a, c, chunk, head), n, a.head_dim) &&
-        rows_readable((void *)a.v, a.kv_type, key_row(a, c, chunk, head), n, a.head_dim);
+        keys_and_values((void *)a.k, (void *)a.v, a.k_type, a.v_type, key_row(a, c, chunk, head),
+          n, a.head_dim) && scales_readable_from(a, head, key_row(a, c, chunk, head), n);
   }
   axiomatic PlanReadable {
     predicate keys_readable(struct cp_attention a, struct cp_plan p);
