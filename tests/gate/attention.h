@@ -82,17 +82,4 @@ static inline void attend_row(const struct cp_kernel_call *call, int s, int row,
     write_row(call, s, row, head, weigh_row(call, s, row, m));
 }
 
-/* Calls row_of() for each row and head. */
-static inline void each_row(const struct cp_kernel_call *call,
-                            void (*row_of)(const struct cp_kernel_call *call, int s, int row,
-                                           int head)) {
-    for (int s = 0; s < call->n_sequences; s++) {
-        for (int row = call->query_begin[s]; row < call->query_begin[s + 1]; row++) {
-            for (int head = 0; head < call->n_heads; head++) {
-                row_of(call, s, row, head);
-            }
-        }
-    }
-}
-
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the numbers of a call lie, for the kernels of this directory: only index arithmetic, no
- * part of the algorithm. */
+/* Where the numbers of a call lie, for the kernels of this directory: only index arithmetic and the
+ * loop over rows, no part of the algorithm. */
 #ifndef CHUNKPROOF_TESTS_GATE_KERNEL_UTIL_H
 #define CHUNKPROOF_TESTS_GATE_KERNEL_UTIL_H
 
@@ -94,6 +94,19 @@ static inline float load(const void *array, int type, long long at) {
 
 static inline void store(void *array, int type, long long at, float x) {
     cp_number_store(array, type, (size_t)at, x);
+}
+
+/* Calls row_of() for each row and head. */
+static inline void each_row(const struct cp_kernel_call *call,
+                            void (*row_of)(const struct cp_kernel_call *call, int s, int row,
+                                           int head)) {
+    for (int s = 0; s < call->n_sequences; s++) {
+        for (int row = call->query_begin[s]; row < call->query_begin[s + 1]; row++) {
+            for (int head = 0; head < call->n_heads; head++) {
+                row_of(call, s, row, head);
+            }
+        }
+    }
 }
 
 #endif

@@ -145,8 +145,8 @@ static void finish(const struct cp_kernel_call *call, int row, int head) {
     }
 }
 
-static void each_row(const struct cp_kernel_call *call,
-                     void (*use)(const struct cp_kernel_call *call, int row, int head)) {
+static void each_result(const struct cp_kernel_call *call,
+                        void (*use)(const struct cp_kernel_call *call, int row, int head)) {
     for (int row = 0; row < call->n_rows; row++) {
         for (int head = 0; head < call->n_heads; head++) {
             use(call, row, head);
@@ -155,12 +155,12 @@ static void each_row(const struct cp_kernel_call *call,
 }
 
 static int attend(const struct cp_kernel_call *call) {
-    each_row(call, begin);
+    each_result(call, begin);
     shared_parts(call);
     for (int s = 0; s < call->n_sequences; s++) {
         own_parts(call, s);
     }
-    each_row(call, finish);
+    each_result(call, finish);
     return 0;
 }
 
