@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cap, ALiBi's bias and sinks (SCORE-1 to SCORE-3) over trees, with windows of keys before the row
- * (CONV-6). The chunks that a row sees are cut into parts. Each part is divided by its own sum, and
- * the merge adds the sink, once. tanh is a rational function. By the author of score_rows.c. */
+/* A cap, ALiBi's bias and sinks (SCORE-1 to SCORE-3) over trees, with windows of keys before the
+ * row (CONV-6). The chunks that a row sees are cut into parts. Each part is divided by its own sum,
+ * and the merge adds the sink, once. tanh is a rational function. By the author of score_rows.c. */
 #include "score_changes.h"
 
 #define PARTS 4

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cap, ALiBi's bias and sinks (SCORE-1 to SCORE-3) in two phases, with windows, keys ahead and
- * kept tokens. The first takes each descriptor for all that it serves, the second the sequences' own
- * runs; the sink is merged last. A run is left out where the cap and the bias say that its weights
- * are 0. By the author of score_rows.c. */
+ * kept tokens. The first takes each descriptor for all that it serves, the second the sequences'
+ * own runs; the sink is merged last. A run is left out where the cap and the bias say that its
+ * weights are 0. By the author of score_rows.c. */
 #include "score_changes.h"
 #include "window_ranges.h"
 

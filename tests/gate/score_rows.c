@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cap, ALiBi's bias and sinks (SCORE-1 to SCORE-3) over trees. Rows of a prompt take key by key. A
- * row that is alone in its sequence, as in decoding, stores all scores first. The sink comes last.
- * Somebody who had seen the header and the specification alone wrote it, with the kernels that name
- * it and the mistakes that tests/faults/ makes of them. */
+/* A cap, ALiBi's bias and sinks (SCORE-1 to SCORE-3) over trees. Rows of a prompt take key by key.
+ * A row that is alone in its sequence, as in decoding, stores all scores first. The sink comes
+ * last. Somebody who had seen the header and the specification alone wrote it, with the kernels
+ * that name it and the mistakes that tests/faults/ makes of them. */
 #include "score_changes.h"
 
 static float scaled_score(const struct cp_kernel_call *call, int s, int row, int head, int j) {
