@@ -35,11 +35,11 @@
 static struct gate_recipe recipe_of(long long index, int scores) {
     struct gate_recipe recipe;
     gate_recipe_make(&recipe, 31, index, 0, WORK, NULL);
+    gate_recipe_scores(&recipe, scores);
     if (index % 2 == 1) {
         gate_recipe_to_modules(&recipe, NULL);
     }
     gate_recipe_mask(&recipe, MASKS, NULL);
-    gate_recipe_scores(&recipe, scores);
     return recipe;
 }
 
@@ -161,6 +161,55 @@ static void slopes_and_sinks_tell_heads_apart(void **state) {
     }
     assert_true(negative > CASES && zero > CASES / 10 && alibi > CASES / 10);
     assert_true(pairs > CASES && 10 * same < pairs);
+}
+
+/* How many distances of rows to the first keys of runs are beyond 16 bits; of these, how many give
+ * the head a bias that is no number of binary32. */
+struct far {
+    int distances, rounded;
+};
+
+static struct far far_of(const struct cp_kernel_call *call, int head) {
+    struct far far = {0, 0};
+    for (int s = 0; s < call->n_sequences; s++) {
+        for (int row = call->query_begin[s]; row < call->query_begin[s + 1]; row++) {
+            size_t at = (size_t)s * (size_t)call->table_width;
+            for (; call->table[at] >= 0; at++) {
+                double x = (double)call->table_position[at] - call->position[row];
+                double bias = (double)call->slopes[head] * x;
+                far.distances += x < -65536.0;
+                far.rounded += x < -65536.0 && (double)(float)bias != bias;
+            }
+        }
+    }
+    return far;
+}
+
+static int has_far_keys(const struct gate_recipe *recipe) {
+    return recipe->n_modules > 1 &&
+           recipe->module[recipe->n_modules - 1].position - recipe->module[0].position > 65536;
+}
+
+/* GATE-13: of heads with slopes of 8 bits and far keys about half have biases beyond binary32. */
+static void biases_leave_binary32(void **state) {
+    struct cp_kernel kernel = kernel_of(ALL, 0);
+    int heads = 0, rounded = 0;
+    (void)state;
+    for (int i = 1; i < 10 * CASES; i += 2) {
+        struct gate_recipe recipe = recipe_of(i, ALL);
+        struct made m;
+        if (recipe.slopes != GATE_ANY_SLOPES || !has_far_keys(&recipe)) {
+            continue;
+        }
+        make(&m, &recipe, &kernel);
+        for (int a = 0; a < recipe.n_heads; a++) {
+            struct far far = far_of(m.call, a);
+            heads += far.distances > 0 && m.call->slopes[a] != 0.0F;
+            rounded += far.rounded > 0;
+        }
+        done(&m);
+    }
+    assert_true(heads > 50 && 3 * rounded > heads);
 }
 
 /* ---- Results ---- */
@@ -383,6 +432,7 @@ int main(void) {
         cmocka_unit_test(calls_have_what_is_declared),
         cmocka_unit_test(kernels_that_take_none_get_none),
         cmocka_unit_test(slopes_and_sinks_tell_heads_apart),
+        cmocka_unit_test(biases_leave_binary32),
         cmocka_unit_test(rows_are_judged_by_changed_scores),
         cmocka_unit_test(rotated_rows_too),
         cmocka_unit_test(rows_without_keys_have_their_sinks),

@@ -11,7 +11,8 @@
 
 #define OF_THREE   2 /* of three cases of a kernel for modules, so many have some */
 #define FAR_BEHIND 4 /* one recipe in so many has a wide gap, where values have no need of order */
-#define WIDE_GAP   70000 /* more than 16 bits count */
+#define WIDE_GAP   70000  /* more than 16 bits count */
+#define SLOPED_GAP 130000 /* times a slope of 8 bits it has more than the 24 of binary32 */
 
 #define MOST_ARGUMENTS 2 /* new tokens in gaps */
 
@@ -165,6 +166,7 @@ static int longest_of(const struct gate_recipe *r) {
 static void place_modules(struct gate_recipe *r, struct prng *random, int tokens, int unions) {
     int c = r->chunk_size, end = prng_below(random, 4) == 0 ? prng_below(random, 2 * c + 1) : 0;
     int begin = end, most = 1 + prng_below(random, GATE_MOST_MODULES);
+    int far = r->slopes == GATE_NO_SLOPES ? WIDE_GAP : SLOPED_GAP;
     /* Of keys with an order a wide gap would leave nothing between. */
     int wide = !gate_values_have_order(r->values) && prng_below(random, FAR_BEHIND) == 0
                    ? prng_below(random, most)
@@ -178,7 +180,7 @@ static void place_modules(struct gate_recipe *r, struct prng *random, int tokens
         }
         if (!in_union) {
             int gap = prng_below(random, 3) > 0 ? 0 : 1 + prng_below(random, c + 3);
-            begin = end + gap + (m == wide ? WIDE_GAP : 0);
+            begin = end + gap + (m == wide ? far : 0);
         }
         r->module[r->n_modules++] = (struct gate_module){n, begin, 0};
         end = begin + n > end ? begin + n : end;

@@ -35,7 +35,8 @@ struct gate_prompts *gate_prompts_new(const struct gate_recipe *recipe);
 int gate_prompts_fit(const struct gate_recipe *recipe);
 
 /* Gives a recipe modules instead of a tree, for a kernel that takes plans of runs: about as many
- * sequences and keys. Where the caller wants a number of keys, the longest sequence has so many. */
+ * sequences and keys. Where the caller wants a number of keys, the longest sequence has so many.
+ * A recipe that is to have slopes has them before (gate_recipe_scores()). */
 void gate_recipe_to_modules(struct gate_recipe *recipe, const struct gate_shape *shape);
 
 /* 1: module m has the text of the one before it, if keys are rotated (GATE-14). */

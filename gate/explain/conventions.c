@@ -176,6 +176,7 @@ static int try_others(struct explain *x, struct trying *t, judging *judge) {
         struct gate_recipe recipe;
         struct gate_finding f;
         gate_recipe_make(&recipe, SEED, i, 0, GATE_SMALL_WORK, NULL);
+        gate_recipe_scores(&recipe, x->kernel->scores);
         if (gate_has_modules(x->kernel->plans, i)) {
             gate_recipe_to_modules(&recipe, NULL);
         }
@@ -183,7 +184,6 @@ static int try_others(struct explain *x, struct trying *t, judging *judge) {
             gate_recipe_rotate(&recipe, 0, NULL);
         }
         gate_recipe_mask(&recipe, x->kernel->masks, NULL);
-        gate_recipe_scores(&recipe, x->kernel->scores);
         recipe.renewed = recipe.without_lse = 0;
         recipe.queries = i % 2 == 0 ? GATE_MORE : recipe.queries;
         if (explain_is_over(x, 0.0) || gate_look(x->runner, &recipe, &f, judge, t) < 0) {

@@ -141,6 +141,7 @@ int gate_find_recipe(struct checking *c, long long index, int *attempt, struct g
         gate_recipe_make(recipe, c->options->seed, index, (*attempt)++, c->work,
                          &c->options->shape);
         recipe->never = gate_never_of(runner_kernel(c->runner));
+        gate_recipe_scores(recipe, runner_kernel(c->runner)->scores);
         if (gate_has_modules(runner_kernel(c->runner)->plans, index)) {
             gate_recipe_to_modules(recipe, &c->options->shape);
         }
@@ -148,7 +149,6 @@ int gate_find_recipe(struct checking *c, long long index, int *attempt, struct g
             gate_recipe_rotate(recipe, *attempt - 1, &c->options->shape);
         }
         gate_recipe_mask(recipe, runner_kernel(c->runner)->masks, &c->options->shape);
-        gate_recipe_scores(recipe, runner_kernel(c->runner)->scores);
         if (runner_kernel(c->runner)->memory != CP_HOST_MEMORY) {
             recipe->layout &= ~GATE_FAR;
             recipe->pool = 0;
