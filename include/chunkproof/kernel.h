@@ -130,9 +130,9 @@ struct cp_kernel_call {
      *            none. A row that sees nothing but the sink gives zeros and the log-sum-exp
      *            sinks[a], unless the kernel declares another convention for rows without keys
      * The bias is added to the capped score, unless the kernel declares the other order (CONV-7).
-     * Slopes and sinks are of either sign, numbers of bfloat16, and below 2^20 in magnitude; so is
-     * the cap. A distance is exact in binary32. */
-    int changes; /* which of them the call has, a sum of CP_SCORES_...: for refuses() */
+     * Slopes and sinks are finite, of either sign, and numbers of bfloat16. They and the cap are
+     * below 2^20 in magnitude. A sink of 0 is a key of score 0. A distance is exact in binary32. */
+    int changes; /* which the call has, a sum of CP_SCORES_...: for refuses() and workspace() */
     double cap;
     const float *slopes; /* [h] */
     const float *sinks;  /* [h] */
@@ -292,7 +292,8 @@ struct cp_kernel_class {
     int flushes;
 
     /* Relative error of the exponential, from 0 to 2^-6. 2^-22 holds for expf(), and for exp2f() on
-     * a GPU. */
+     * a GPU. A key may be left out where its weight is 0 in this arithmetic, as that of expf() is
+     * 104 nats below the maximum, and not because its weight is small (NUM-12). */
     double exp_error;
 
     /* Of tanh, where scores are capped (NUM-15): a relative error, and an absolute one beside it,
@@ -300,7 +301,8 @@ struct cp_kernel_class {
      * A tanh that is made of exponentials, as 1 - 2 / (exp(2 x) + 1), has the absolute error 2^-21.
      * A kernel that caps declares one of them at least. The other operations, on caps, biases and
      * sinks, are rounded as sums of scores are, or in binary32 after sums of tensor cores; NUM-15
-     * counts them, also where log2(e) is in the cap, the slopes and the sinks. */
+     * counts them, also where log2(e) is in the cap, the slopes and the sinks. A bias is one
+     * product, of a slope and x. A sum of two, as slope (t - t_0) + slope (t_0 - p), errs more. */
     double tanh_error, tanh_absolute;
 
     /* Relative error of the division by n, or of 1 / n and the product with it, beside one rounding
@@ -330,12 +332,12 @@ struct cp_kernel_class {
 /* What a row that sees no key gives (CONV-2). */
 #define CP_EMPTY_NEUTRAL     0 /* zeros; a log-sum-exp of -infinity, or of the sink (CONV-9) */
 #define CP_EMPTY_NAN         1 /* NaNs */
-#define CP_EMPTY_VALUE       2 /* a log-sum-exp of `empty_value`; not for out */
+#define CP_EMPTY_VALUE       2 /* a log-sum-exp of `empty_value`, -infinity too; not for out */
 #define CP_EMPTY_UNSPECIFIED 3 /* anything, also what was there before the call */
 
 /* What no call has (CONV-3): a sum of some of these. */
 #define CP_NEVER_EMPTY_SEQUENCES 1 /* a sequence without keys */
-#define CP_NEVER_EMPTY_ROWS      2 /* a row that sees no key */
+#define CP_NEVER_EMPTY_ROWS      2 /* a row that sees no key, but perhaps a sink */
 #define CP_NEVER_ROWLESS         4 /* a sequence without rows */
 #define CP_NEVER_UNEQUAL_ROWS    8 /* two sequences with different numbers of rows */
 
@@ -355,7 +357,9 @@ struct cp_kernel_class {
 /* What a slope is multiplied by, of a key at t and a row at p (CONV-8). */
 #define CP_BIAS_SIGNED   0 /* t - p */
 #define CP_BIAS_DISTANCE 1 /* -|t - p|: not the same where a row sees keys ahead */
-#define CP_BIAS_POSITION 2 /* t: the log-sum-exp is larger by slope p; a sink weighs less */
+/* t: the log-sum-exp is larger by slope p, so that a sink weighs less. With CP_CAP_LAST the larger
+ * score is capped. So out is another one, where there is a sink or such a cap. */
+#define CP_BIAS_POSITION 2
 
 /* Does the log-sum-exp have the sink in it (CONV-9)? The result always has. */
 #define CP_SINK_IN_LSE     0
