@@ -21,12 +21,13 @@
 #define CASES 200
 #define WORK  20000
 
-/* Of the i-th of all kinds of K, V and scales. */
+/* Of the i-th of all kinds of K, V, scales and keys. */
 static struct cp_kernel kernel_of(int i) {
     struct cp_kernel kernel = plain;
     kernel.plans = CP_PLANS_LISTS;
     kernel.cache = (struct cp_kernel_cache){i % 4, i / 4 % 4, i / 16 % 3};
-    kernel.arithmetic.dequantised = CP_FP32;
+    kernel.keys = i / 48 % 3;
+    kernel.arithmetic.dequantised = kernel.arithmetic.rotated = CP_FP32;
     return kernel;
 }
 
@@ -166,6 +167,31 @@ static void the_whole_format_is_used(void **state) {
     }
 }
 
+/* Keys that are rotated back by a quarter turn change signs: an integer of -128 becomes no 128. */
+static void rotated_integers_are_of_8_bits(void **state) {
+    struct cp_kernel kernel = plain;
+    int most = 0;
+    (void)state;
+    kernel.cache = (struct cp_kernel_cache){CP_CACHE_INT8, CP_CACHE_INT8, CP_CACHE_SCALE_TOKEN};
+    kernel.keys = CP_KEYS_RAW;
+    for (int index = 0; index < CASES; index++) {
+        struct made m;
+        make(&m, index, &kernel);
+        for (int s = 0; s < m.p.b; s++) {
+            for (int j = 0; j < m.p.n_tokens[s]; j++) {
+                size_t at = gate_key_at(&m.p, s, j, 0), d = (size_t)m.recipe.head_dim;
+                for (size_t i = 0; i < d; i++) {
+                    double x = m.p.k[at + i] / (double)m.p.cache.k_scale[at / d];
+                    assert_true(x == floor(x) && x >= -128.0 && x <= 127.0);
+                    most += x == 127.0 || x == -128.0;
+                }
+            }
+        }
+        done(&m);
+    }
+    assert_true(most > CASES);
+}
+
 /* The bound grows by what is rounded, and not where nothing has 8 bits. */
 static void the_class_pays_for_scales(void **state) {
     struct cp_kernel kernel = kernel_of(0);
@@ -223,6 +249,7 @@ int main(void) {
         cmocka_unit_test(numbers_times_scales_are_the_keys),
         cmocka_unit_test(scales_tell_places_apart),
         cmocka_unit_test(the_whole_format_is_used),
+        cmocka_unit_test(rotated_integers_are_of_8_bits),
         cmocka_unit_test(the_class_pays_for_scales),
         cmocka_unit_test(the_query_and_the_least_scale),
     };

@@ -370,6 +370,7 @@ static void fill_key(struct gate_problem *p, const struct making *m, int s, int 
     make_k(p, m, &key, p->k + at);
     if (gate_has_quarter_turns(p->recipe.values)) { /* GATE-14: which is exact */
         gate_rotate_back(&p->rotation, gate_angle_of(p, s, j), p->k + at);
+        round_key(p, 0, key.address, p->k + at); /* integers have -128, and no 128 */
     }
     make_v(p, m, &key, p->v + at);
 }
