@@ -123,7 +123,7 @@ import json
 import sys
 kernel = json.load(open(sys.argv[1]))["kernel"]
 assert kernel["cache"] == {"k": "e4m3", "v": "int8", "scales": "token"}, kernel
-assert kernel["arithmetic"]["dequantised"] == "fp32", kernel
+assert kernel["arithmetic"]["k_dequantised"] == "fp32", kernel
 END
 }
 

@@ -23,11 +23,13 @@
 
 /* Of the i-th of all kinds of K, V, scales and keys. */
 static struct cp_kernel kernel_of(int i) {
+    const int kinds[] = {CP_CACHE_PLAIN, CP_CACHE_E4M3, CP_CACHE_E5M2, CP_CACHE_INT8};
     struct cp_kernel kernel = plain;
     kernel.plans = CP_PLANS_LISTS;
-    kernel.cache = (struct cp_kernel_cache){i % 4, i / 4 % 4, i / 16 % 3};
+    kernel.cache = (struct cp_kernel_cache){kinds[i % 4], kinds[i / 4 % 4], i / 16 % 3};
     kernel.keys = i / 48 % 3;
-    kernel.arithmetic.dequantised = kernel.arithmetic.rotated = CP_FP32;
+    kernel.arithmetic.k_dequantised = kernel.arithmetic.v_dequantised = CP_FP32;
+    kernel.arithmetic.rotated = CP_FP32;
     return kernel;
 }
 
@@ -212,7 +214,7 @@ static void the_class_pays_for_scales(void **state) {
     assert_true(v.weights.tiny >= 4.0 * plainly.weights.tiny);
     assert_true(v.weights.tiny <= 4.01 * plainly.weights.tiny);
     assert_true(v.eta_o >= 2.0 * plainly.eta_o + 0x1p-149);
-    kernel.arithmetic.dequantised = CP_FP16;
+    kernel.arithmetic.v_dequantised = CP_FP16;
     gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &half, &counts);
     assert_true(half.weights.unit >= v.weights.unit + 0x1p-11);
     assert_true(half.eta_o >= 0x1p-25);

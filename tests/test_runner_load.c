@@ -44,9 +44,9 @@ static void refuses_what_is_no_kernel(void **state) {
                  "compiled with another chunkproof/kernel.h: cp_kernel.abi is");
     expect_error("gate/wrong_abi.so", "; recompile it, with .abi = CP_KERNEL_ABI");
     expect_error("gate/old_version.so",
-                 "it was compiled with version 7 of chunkproof/kernel.h, and "
-                 "this program takes version 8; recompile it; new are "
-                 "`scores`, `conventions.cap`, `.bias` and `.sink`, `cache`, and");
+                 "it was compiled with version 8 of chunkproof/kernel.h, and "
+                 "this program takes version 9; recompile it; "
+                 "`arithmetic.dequantised` is `k_dequantised` and `v_dequantised`, and");
     expect_error("gate/no_name.so", "cp_kernel.name is NULL; give it a name");
     expect_error("gate/no_attend.so", "cp_kernel.attend is NULL; it must be the function");
 }
@@ -152,10 +152,11 @@ static void names_the_wrong_field(void **state) {
         {&kernel.masks, -1, 0, "masks is -1; it may be a sum of CP_MASKS_WINDOW (1)"},
         {&kernel.scores, 8, 7, "scores is 8; it may be a sum of CP_SCORES_CAP (1), CP_SCORES_SLO"},
         {&kernel.scores, -1, 0, "scores is -1; it may be a sum of CP_SCORES_CAP (1), CP_SCORES_SL"},
-        {&kernel.cache.k, 4, 3, "cache.k is 4; it may be CP_CACHE_PLAIN (0), CP_CACHE_E4M3 (1)"},
-        {&kernel.cache.v, -1, 1, "cache.v is -1; it may be CP_CACHE_PLAIN (0), CP_CACHE_E4M3 (1)"},
+        {&kernel.cache.k, 7, 6, "cache.k is 7; it may be CP_CACHE_PLAIN (0), CP_CACHE_E4M3 (4)"},
+        {&kernel.cache.v, 1, 4, "cache.v is 1; it may be CP_CACHE_PLAIN (0), CP_CACHE_E4M3 (4)"},
         {&kernel.cache.scales, 3, 2, "cache.scales is 3; it may be CP_CACHE_SCALE_TENSOR (0), CP"},
-        {&kernel.arithmetic.dequantised, 2, 1, "arithmetic.dequantised is 2; it may be CP_FP32"},
+        {&kernel.arithmetic.k_dequantised, 2, 1, "arithmetic.k_dequantised is 2; it may be CP_"},
+        {&kernel.arithmetic.v_dequantised, 4, 3, "arithmetic.v_dequantised is 4; it may be CP_"},
         {&kernel.conventions.cap, 2, 1, "conventions.cap is 2; it may be CP_CAP_FIRST (0) or CP_"},
         {&kernel.conventions.bias, 3, 2, "conventions.bias is 3; it may be CP_BIAS_SIGNED (0), CP"},
         {&kernel.conventions.sink, 2, 1, "conventions.sink is 2; it may be CP_SINK_IN_LSE (0) or "},

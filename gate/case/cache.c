@@ -60,7 +60,7 @@ static int octaves_of(int kind, struct prng *random) {
 /* Scales that are never 1, nor all alike. */
 static void fill(float *scale, int kind, size_t n, const struct gate_scaling *by,
                  struct prng *random) {
-    double fits = by->largest / cp_number8_largest(gate_cache_format(kind));
+    double fits = by->largest / cp_number8_largest(kind);
     if (prng_below(random, 2) != 0) {
         fits = ldexp(fits, octaves_of(kind, random));
     }
@@ -107,7 +107,7 @@ static double scale_at(const struct gate_problem *p, int is_v, unsigned long lon
 }
 
 void gate_cache_round(const struct gate_problem *p, int is_v, unsigned long long place, double *x) {
-    int format = gate_cache_format(kind_of(p, is_v));
+    int format = kind_of(p, is_v);
     double scale = scale_at(p, is_v, place);
     for (int i = 0; i < p->recipe.head_dim; i++) {
         x[i] = scale * cp_number8_to_double(cp_number8_from_double(x[i] / scale, format), format);
@@ -125,8 +125,7 @@ void gate_cache_store(const struct gate_problem *p, int is_v, void *array, size_
     if (kind == CP_CACHE_PLAIN) {
         cp_number_store(array, p->kv_type, at, x);
     } else {
-        ((uint8_t *)array)[at] =
-            cp_number8_from_double(x / scale_at(p, is_v, place), gate_cache_format(kind));
+        ((uint8_t *)array)[at] = cp_number8_from_double(x / scale_at(p, is_v, place), kind);
     }
 }
 
@@ -135,14 +134,13 @@ void gate_cache_pad(const struct gate_problem *p, int is_v, void *array, size_t 
     if (kind == CP_CACHE_PLAIN) {
         cp_number_store(array, p->kv_type, at, x);
     } else { /* integers have no NaN */
-        ((uint8_t *)array)[at] = cp_number8_from_double(
-            isnan(x) && kind == CP_CACHE_INT8 ? 127.0 : x, gate_cache_format(kind));
+        ((uint8_t *)array)[at] =
+            cp_number8_from_double(isnan(x) && kind == CP_CACHE_INT8 ? 127.0 : x, kind);
     }
 }
 
 double gate_cache_load(const struct gate_problem *p, int is_v, const void *array, size_t at) {
     int kind = kind_of(p, is_v);
-    return kind == CP_CACHE_PLAIN
-               ? cp_number_load(array, p->kv_type, at)
-               : cp_number8_to_double(((const uint8_t *)array)[at], gate_cache_format(kind));
+    return kind == CP_CACHE_PLAIN ? cp_number_load(array, p->kv_type, at)
+                                  : cp_number8_to_double(((const uint8_t *)array)[at], kind);
 }

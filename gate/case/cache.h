@@ -10,11 +10,6 @@ static inline int gate_is_plain(const struct cp_kernel_cache *cache) {
     return cache->k == CP_CACHE_PLAIN && cache->v == CP_CACHE_PLAIN;
 }
 
-/* CP_E4M3, CP_E5M2 or CP_INT8, of what is not plain. */
-static inline int gate_cache_format(int kind) {
-    return kind == CP_CACHE_E4M3 ? CP_E4M3 : kind == CP_CACHE_E5M2 ? CP_E5M2 : CP_INT8;
-}
-
 /* How many scales an array has that is not plain. */
 size_t gate_n_scales(const struct gate_problem *problem);
 

@@ -296,14 +296,17 @@ static struct gate_scores scores_of(const struct gate_recipe *r, const struct cp
     };
 }
 
+/* Is K, or V, in binary16 once its numbers are multiplied by their scales? */
+static int in_half(const struct cp_kernel *kernel) {
+    const struct cp_kernel_class *a = &kernel->arithmetic;
+    return (kernel->cache.k != CP_CACHE_PLAIN && a->k_dequantised == CP_FP16) ||
+           (kernel->cache.v != CP_CACHE_PLAIN && a->v_dequantised == CP_FP16);
+}
+
 static struct gate_cache cache_of(const struct cp_kernel *kernel) {
     const struct cp_kernel_cache *c = &kernel->cache;
-    return (struct gate_cache){.k = c->k,
-                               .v = c->v,
-                               .scales = c->scales,
-                               .least = 1.0,
-                               .in_half =
-                                   !gate_is_plain(c) && kernel->arithmetic.dequantised == CP_FP16};
+    return (struct gate_cache){
+        .k = c->k, .v = c->v, .scales = c->scales, .least = 1.0, .in_half = in_half(kernel)};
 }
 
 /* A scale for each place of a large pool would be more memory than its keys. */

@@ -189,7 +189,7 @@ static void divide(const struct cp_kernel *kernel, int n, double largest_score,
 static void scale_keys(const struct cp_kernel *kernel, const struct gate_rotated *rotated,
                        double growth, double left, double product_tiny,
                        struct cp_score_arithmetic *s) {
-    double number = cp_number8_largest(gate_cache_format(kernel->cache.k)) + 1.0; /* or -128 */
+    double number = cp_number8_largest(kernel->cache.k) + 1.0; /* or -128 */
     double larger = fmax(1.0, rotated->k_scale) * growth;
     double e = fmax(rotated->query * left, number * product_tiny);
     s->term_tiny = larger * (s->term_tiny + (1.0 + s->term_unit) * e) * (1.0 + 0x1p-40);
@@ -208,23 +208,24 @@ static void scale_values(const struct gate_rotated *rotated, double growth, doub
     a->eta_o = a->eta_o * fmax(1.0, rotated->v_scale) + left + product.tiny;
 }
 
-/* CONV-10: a product with a scale is rounded in binary32, and then to `dequantised`. What is left
- * of a number of K is rotated, where keys are. */
+/* CONV-10: a product with a scale is rounded in binary32, and then to k_dequantised, or
+ * v_dequantised. What is left of a number of K is rotated, where keys are. */
 static void dequantise(const struct cp_kernel *kernel, const struct gate_rotated *rotated,
                        struct cp_arithmetic *a) {
     const struct cp_kernel_class *class = &kernel->arithmetic;
     int wide = class->score == CP_SUM_FP64;
     struct cp_format product = rounding_of(class, wide ? cp_format_fp64() : cp_format_fp32(), 0);
-    struct cp_format to =
-        rounding_of(class, format_of(class->dequantised), class->dequantised == CP_FP32 || wide);
-    double growth = (1.0 + to.unit) * (1.0 + product.unit) * (1.0 + product.unit);
-    double left = to.tiny + (1.0 + to.unit) * product.tiny;
-    if (kernel->cache.k != CP_CACHE_PLAIN) {
-        double rotates = kernel->keys != CP_KEYS_PLACED ? 4.0 : 1.0;
-        scale_keys(kernel, rotated, growth, rotates * left, product.tiny, &a->score);
-    }
-    if (kernel->cache.v != CP_CACHE_PLAIN) {
-        scale_values(rotated, growth, left, product, a);
+    for (int is_v = 0; is_v < 2; is_v++) {
+        int type = is_v ? class->v_dequantised : class->k_dequantised;
+        struct cp_format to = rounding_of(class, format_of(type), type == CP_FP32 || wide);
+        double growth = (1.0 + to.unit) * (1.0 + product.unit) * (1.0 + product.unit);
+        double left = to.tiny + (1.0 + to.unit) * product.tiny;
+        if (!is_v && kernel->cache.k != CP_CACHE_PLAIN) {
+            double rotates = kernel->keys != CP_KEYS_PLACED ? 4.0 : 1.0;
+            scale_keys(kernel, rotated, growth, rotates * left, product.tiny, &a->score);
+        } else if (is_v && kernel->cache.v != CP_CACHE_PLAIN) {
+            scale_values(rotated, growth, left, product, a);
+        }
     }
 }
 

@@ -95,8 +95,10 @@ char *gate_conventions_of(const struct cp_kernel *kernel) {
 }
 
 const char *gate_cache_name(int cache) {
-    static const char *const names[] = {"plain", "e4m3", "e5m2", "int8"};
-    return names[cache];
+    return cache == CP_CACHE_E4M3   ? "e4m3"
+           : cache == CP_CACHE_E5M2 ? "e5m2"
+           : cache == CP_CACHE_INT8 ? "int8"
+                                    : "plain";
 }
 
 const char *gate_cache_scales_name(int scales) {

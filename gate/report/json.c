@@ -69,7 +69,7 @@ static json_t *kernel_json(const struct gate_report *report) {
     const struct cp_kernel_class *a = &k->arithmetic;
     return json_pack(
         "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:{s:s,s:s,s:s},s:o,"
-        "s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:s,s:b,s:b,s:b,s:f,s:f,s:f,s:f,s:f,s:i}}",
+        "s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:s,s:b,s:b,s:b,s:f,s:f,s:f,s:f,s:f,s:i}}",
         "name", string(k->name), "file", string(report->options->kernel), "q_type",
         gate_type_name(k->q_type), "kv_type", gate_type_name(k->kv_type), "out_type",
         gate_type_name(k->out_type), "lse_type", gate_type_name(k->lse_type), "plans",
@@ -78,8 +78,10 @@ static json_t *kernel_json(const struct gate_report *report) {
         "scores", names_json(k->scores, gate_change_names, GATE_CHANGES), "cache", "k",
         gate_cache_name(k->cache.k), "v", gate_cache_name(k->cache.v), "scales",
         gate_cache_scales_name(k->cache.scales), "conventions", conventions_json(k), "arithmetic",
-        "score", gate_sum_name(a->score), "weights", gate_type_name(a->weights), "dequantised",
-        gate_type_name(gate_is_plain(&k->cache) ? CP_NO_LSE : a->dequantised), "rotated",
+        "score", gate_sum_name(a->score), "weights", gate_type_name(a->weights), "k_dequantised",
+        gate_type_name(k->cache.k == CP_CACHE_PLAIN ? CP_NO_LSE : a->k_dequantised),
+        "v_dequantised",
+        gate_type_name(k->cache.v == CP_CACHE_PLAIN ? CP_NO_LSE : a->v_dequantised), "rotated",
         gate_type_name(k->keys == CP_KEYS_PLACED ? CP_NO_LSE : a->rotated), "scales",
         gate_scales_name(a->scales), "values", gate_sum_name(a->values), "partials",
         gate_type_name(a->partials), "rounded_sum", a->rounded_sum, "divides", a->divides,

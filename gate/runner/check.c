@@ -21,8 +21,8 @@
     (BIT(CP_SUM_FP32) | BIT(CP_SUM_TENSOR_CORE) | BIT(CP_SUM_FP16) | BIT(CP_SUM_FP64) |            \
      BIT(CP_SUM_BF16))
 
-#define CACHES      (BIT(0) | BIT(1) | BIT(2) | BIT(CP_CACHE_INT8))
-#define CACHE_NAMES "CP_CACHE_PLAIN (0), CP_CACHE_E4M3 (1), CP_CACHE_E5M2 (2) or CP_CACHE_INT8 (3)"
+#define CACHES      (BIT(CP_CACHE_PLAIN) | BIT(CP_CACHE_E4M3) | BIT(CP_CACHE_E5M2) | BIT(CP_CACHE_INT8))
+#define CACHE_NAMES "CP_CACHE_PLAIN (0), CP_CACHE_E4M3 (4), CP_CACHE_E5M2 (5) or CP_CACHE_INT8 (6)"
 
 struct field {
     const char *name;
@@ -94,7 +94,9 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
          "CP_FP32 (1: not rounded), CP_FP16 (0) or CP_BF16 (3)"},
         {"arithmetic.rotated", a->rotated, BIT(CP_FP32) | BIT(CP_FP16) | BIT(CP_BF16),
          "CP_FP32 (1: not rounded), CP_FP16 (0) or CP_BF16 (3)"},
-        {"arithmetic.dequantised", a->dequantised, BIT(CP_FP32) | BIT(CP_FP16) | BIT(CP_BF16),
+        {"arithmetic.k_dequantised", a->k_dequantised, BIT(CP_FP32) | BIT(CP_FP16) | BIT(CP_BF16),
+         "CP_FP32 (1: not rounded), CP_FP16 (0) or CP_BF16 (3)"},
+        {"arithmetic.v_dequantised", a->v_dequantised, BIT(CP_FP32) | BIT(CP_FP16) | BIT(CP_BF16),
          "CP_FP32 (1: not rounded), CP_FP16 (0) or CP_BF16 (3)"},
         {"arithmetic.scales", a->scales, yes_or_no | BIT(CP_SCALES_QUERY_BF16),
          "CP_SCALES_SCORES (0), CP_SCALES_QUERY_FP16 (1) or CP_SCALES_QUERY_BF16 (2)"},
@@ -244,10 +246,13 @@ static const char *how_to_mend(const char *words) {
 
 /* What a kernel of an older version has to say more, and what it may leave out. */
 static const char *what_is_new(int version) {
-    return version == 7
+    return version == 8 ? "; `arithmetic.dequantised` is `k_dequantised` and `v_dequantised`, and "
+                          "CP_CACHE_... "
+                          "have other numbers"
+           : version == 7
                ? "; new are `scores`, `conventions.cap`, `.bias` and `.sink`, `cache`, and "
-                 "`arithmetic.tanh_error`, `.tanh_absolute` and `.dequantised`, whose zeros mean "
-                 "what was so before"
+                 "`arithmetic.tanh_error`, `.tanh_absolute`, `.k_dequantised` and "
+                 "`.v_dequantised`, whose zeros mean what was so before"
            : version == 6 ? "; new are `masks`, `scores`, `cache` and fields of `conventions` and "
                             "`arithmetic`, whose zeros mean what was so before"
            : version == 5 ? "; new are `conventions`, `masks`, `scores`, `cache` and fields of "

@@ -69,7 +69,7 @@ extern "C" {
 
 /* The version of this file, combined with the sizes of the structures that both sides see. The gate
  * refuses a kernel that was compiled with another one. */
-#define CP_KERNEL_VERSION 8
+#define CP_KERNEL_VERSION 9
 #define CP_KERNEL_ABI                                                                              \
     (1000000 * CP_KERNEL_VERSION + 1000 * (int)sizeof(struct cp_kernel_call) +                     \
      (int)sizeof(struct cp_kernel))
@@ -194,7 +194,7 @@ struct cp_kernel_call {
 
     /* Of a cache of 8 bits (CONV-10): number x of K stands for x k_scales[i], where i is of the
      * tensor, the K/V head, or the token and head, as the kernel declares:
-     *   CP_CACHE_SCALE_TENSOR   0
+     *   CP_CACHE_SCALE_TENSOR   0                                     [1]
      *   CP_CACHE_SCALE_HEAD     the K/V head                          [h_kv]
      *   CP_CACHE_SCALE_TOKEN    (chunk h_kv + K/V head) c + slot      [capacity][h_kv][c]
      * So does V with v_scales. Scales are finite and above 0; those of slots without a key may be
@@ -260,9 +260,11 @@ struct cp_kernel_class {
      * q . (rotated k) is (c q_x + s q_y, c q_y - s q_x) . k, and this is rounded then. */
     int rotated;
     /* Of a cache of 8 bits: the type of its numbers times their scales when they are multiplied,
-     * CP_FP32 (not rounded), CP_FP16 or CP_BF16. Instead of each number, a kernel may multiply the
-     * query, the score or P by the scale, or o, where it is the same for all keys (NUM-19). */
-    int dequantised;
+     * of K and of V: CP_FP32 (not rounded), CP_FP16 or CP_BF16. Of what is plain it counts for
+     * nothing. Instead of each number, a kernel may multiply what NUM-19 has: the query, the score
+     * or `scale`; the weight before it is rounded to `weights`, or o, where all keys of it have one
+     * scale. Products in 8 bits, as with a query or P that is rounded to E4M3, are of no class. */
+    int k_dequantised, v_dequantised;
     /* Where the scale stands (CONV-4): CP_SCALES_SCORES, or the type to which the numbers of the
      * query are rounded once they are multiplied by the scale: CP_SCALES_QUERY_FP16 or
      * CP_SCALES_QUERY_BF16. A kernel that scales the query in binary32 and does not round it
@@ -392,11 +394,13 @@ struct cp_kernel_conventions {
 
 /* How K and V are kept (NUM-16). */
 #define CP_CACHE_PLAIN 0 /* as kv_type says */
-#define CP_CACHE_E4M3  1
-#define CP_CACHE_E5M2  2
-#define CP_CACHE_INT8  3
+#define CP_CACHE_E4M3  CP_E4M3
+#define CP_CACHE_E5M2  CP_E5M2
+#define CP_CACHE_INT8  CP_INT8
 
-/* All zeros: K and V are of kv_type, and have no scales. */
+/* All zeros: K and V are of kv_type, and have no scales. Where both have 8 bits, kv_type says only
+ * how large their numbers times scales may be: CP_FP16, as if rounded to binary16. Integers may be
+ * -128. Padding is NaN or large, in integers large. */
 struct cp_kernel_cache {
     int k, v;   /* CP_CACHE_... of K and of V: they may differ, and one may be plain */
     int scales; /* CP_CACHE_SCALE_... (number8.h) */
