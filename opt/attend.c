@@ -25,7 +25,7 @@ static struct opt_scratch scratch_of(const struct opt_call *call, int thread) {
     s.seen = s.factor + CP_OPT_ROWS;
     s.begin = s.seen + CP_OPT_ROWS;
     s.kept = s.begin + CP_OPT_ROWS;
-    s.queries = s.kept + CP_OPT_ROWS;
+    s.queries = s.kept + (size_t)3 * CP_OPT_ROWS; /* kept; opt_slopes(), opt_distances() */
     s.room = s.queries + CP_OPT_ROWS * call->sizes.queries;
     return s;
 }
@@ -54,14 +54,30 @@ static void weigh(const struct result *r, size_t i, size_t n, float *weight) {
     r->call->kernels->exponentials(weight, weight, BATCH);
 }
 
-/* All partial results of a row are brought to one maximum, and added up in order. */
+/* SCORE-3: the score of the sink, or one below all. */
+static float sink_of(const struct result *r) {
+    const double *sinks = r->call->attention->scores.sinks;
+    return sinks == NULL ? CP_OPT_NO_SCORE : (float)sinks[r->head];
+}
+
+/* Its weight; its value is zeros. */
+static void add_sink(struct result *r) {
+    float weight[BATCH];
+    for (int i = 0; i < BATCH; i++) {
+        weight[i] = sink_of(r) - r->m;
+    }
+    r->call->kernels->exponentials(weight, weight, BATCH);
+    r->n += weight[0];
+}
+
+/* All partial results of a row are brought to one maximum, and added up in order; then the sink. */
 static void merge(struct result *r) {
     const struct opt_work *work = &r->call->work;
     const struct cp_opt_kernels *kernels = r->call->kernels;
     size_t stride = r->call->sizes.stride;
     float weight[BATCH];
     memset(r->o, 0, stride * sizeof(float));
-    r->m = CP_OPT_NO_SCORE;
+    r->m = sink_of(r);
     r->n = 0.0F;
     for (size_t i = 0; i < r->n_sources; i++) {
         float m = work->state[2 * part_of(r, i)];
@@ -78,6 +94,9 @@ static void merge(struct result *r) {
                 kernels->add(r->o, work->o + part * stride, weight[j], (int)stride);
             }
         }
+    }
+    if (r->call->attention->scores.sinks != NULL) {
+        add_sink(r);
     }
 }
 

@@ -99,9 +99,8 @@ static inline vec v_below(vec a, vec b, vec yes, vec no) {
     return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
 }
 
-static inline vec v_first(vec a, float x, vec n) {
-    vec lane = _mm256_setr_ps(0, 1, 2, 3, 4, 5, 6, 7);
-    return v_below(v_add(lane, v_set(x)), n, a, v_set(-INFINITY));
+static inline vec v_lane(void) {
+    return _mm256_setr_ps(0, 1, 2, 3, 4, 5, 6, 7);
 }
 
 /* By half of n, exactly, then by the rest: 2^n alone may be below the normal numbers. */

@@ -96,9 +96,8 @@ static inline vec v_below(vec a, vec b, vec yes, vec no) {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), no, yes);
 }
 
-static inline vec v_first(vec a, float x, vec n) {
-    vec lane = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    return v_below(v_add(lane, v_set(x)), n, a, v_set(-INFINITY));
+static inline vec v_lane(void) {
+    return _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 }
 
 static inline vec v_power(vec p, vec shifted) {

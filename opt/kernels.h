@@ -58,6 +58,20 @@ struct opt_states {
     const float *begin, *kept;
 };
 
+/* SCORE-1, SCORE-2: the sum q . k of key j of a tile becomes
+ *
+ *     s = scale q . k  ->  cap tanh(s inverse)  ->  + slope[i] (distance[i] + j)
+ *
+ * for row i. There is a cap, or a slope, or both. A distance below 2^24 is exact; one above that is
+ * rounded, and so is its sum with j. */
+struct opt_change {
+    float scale;
+    float cap, inverse; /* and 1 / cap; 0: no cap */
+    /* Arrays of padded rows; distance: of the tile's key 0, its position less the row's. NULL, both
+     * of them: no bias. */
+    const float *slope, *distance;
+};
+
 /* Keys of a tile, or their values: where each of them begins. */
 struct opt_keys {
     const void *const *at;
@@ -109,6 +123,13 @@ struct cp_opt_kernels {
     /* c[m][n] = a b, or c += a b. a is [m][k], b is [k][n]; n is a multiple of CP_OPT_PAD. */
     void (*product)(float *c, size_t c_row, struct opt_matrix a, const float *b, size_t b_row,
                     int m, int n, int k, int add, struct opt_wanted *wanted);
+
+    /* Scores as struct opt_change says, of the first keys of a tile, also of keys that a row does
+     * not see: whatever these become, weighing ignores it. Then they are weighed with the scale 1.
+     * In rows, what follows `keys` up to a multiple of CP_OPT_PAD may change, too. */
+    void (*change_rows)(float *score, int rows, int keys, const struct opt_change *change);
+    void (*change_columns)(float *score, int keys, int padded_rows,
+                           const struct opt_change *change);
 
     /* One step of online softmax (MERGE-4): scores become weights, 0 where a row does not see the
      * key, and m, n and factor are updated. */

@@ -86,9 +86,9 @@ static inline vec v_below(vec a, vec b, vec yes, vec no) {
     return vbslq_f32(vcltq_f32(a, b), yes, no);
 }
 
-static inline vec v_first(vec a, float x, vec n) {
+static inline vec v_lane(void) {
     static const float lane[LANES] = {0.0F, 1.0F, 2.0F, 3.0F};
-    return v_below(v_add(v_load(lane), v_set(x)), n, a, v_set(-INFINITY));
+    return v_load(lane);
 }
 
 /* By half of n, exactly, then by the rest: 2^n alone may be below the normal numbers. */

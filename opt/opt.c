@@ -124,9 +124,21 @@ static int shape_is_valid(const struct cp_attention *a) {
            array_fits(rows, h, 1, 1, sizeof(double));
 }
 
-/* SCORE-1 to SCORE-3 */
-static int has_scores(const struct cp_attention *a) {
-    return a->scores.cap != 0.0 || a->scores.slopes != NULL || a->scores.sinks != NULL;
+/* Numbers of binary32, or NULL? */
+static int are_floats(const double *numbers, int n) {
+    for (int i = 0; i < n && numbers != NULL; i++) {
+        if (!(fabs(numbers[i]) <= (double)FLT_MAX)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* SCORE-1 to SCORE-3: the cap has a reciprocal that is a normal number, too. */
+static int scores_are_supported(const struct cp_attention *a) {
+    double cap = a->scores.cap;
+    return (cap == 0.0 || (cap >= CP_OPT_LEAST_CAP && cap <= 1.0 / CP_OPT_LEAST_CAP)) &&
+           are_floats(a->scores.slopes, a->n_heads) && are_floats(a->scores.sinks, a->n_heads);
 }
 
 /* NUM-18 */
@@ -144,9 +156,9 @@ static int is_kept(int type) {
 }
 
 static int is_supported(const struct cp_attention *a) {
-    return !has_scores(a) && !has_scales(a) && is_kept(a->q_type) && is_kept(a->k_type) &&
-           a->k_type == a->v_type && !is_of_8_bits(a->out_type) &&
-           fabs(a->scale) <= (double)FLT_MAX;
+    return !has_scales(a) && is_kept(a->q_type) && is_kept(a->k_type) && a->k_type == a->v_type &&
+           !is_of_8_bits(a->out_type) && fabs(a->scale) <= (double)FLT_MAX &&
+           scores_are_supported(a);
 }
 
 static int variant_is_known(const struct cp_attention *a) {

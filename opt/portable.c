@@ -108,20 +108,57 @@ static float power_of_2(int n) {
     return float_of((uint32_t)(n + 127) << 23);
 }
 
-/* Only the last product rounds, and only below the normal numbers: the others are by powers of
- * two. */
-static float exponential(float x) {
+/* e^r - 1, where x = n ln 2 + r; *power is n. */
+static float exponential_less_1(float x, int *power) {
     x = EXP_LOWEST > x ? EXP_LOWEST : x; /* a NaN stays */
     float shifted = x * EXP_LOG2_E + EXP_ROUNDER, n = shifted - EXP_ROUNDER;
     float r = (x - n * EXP_LN_2) - n * EXP_LN_2_LO;
     float p = EXP_C2 + r * (EXP_C3 + r * (EXP_C4 + r * (EXP_C5 + r * EXP_C6)));
-    int power = isnan(x) ? 0 : (int)n, half = power / 2;
-    return (1.0F + (r + r * r * p)) * power_of_2(half) * power_of_2(power - half);
+    *power = isnan(x) ? 0 : (int)n;
+    return r + r * r * p;
+}
+
+/* Only the last product rounds, and only below the normal numbers: the others are by powers of
+ * two. */
+static float times_power(float x, int power) {
+    int half = power / 2;
+    return x * power_of_2(half) * power_of_2(power - half);
+}
+
+static float exponential(float x) {
+    int power;
+    float p = exponential_less_1(x, &power);
+    return times_power(1.0F + p, power);
+}
+
+/* exponential.h says why. */
+static float tangent(float x) {
+    int n;
+    float p = exponential_less_1(-2.0F * fabsf(x), &n), power = times_power(1.0F, n);
+    float less = power * p + (power - 1.0F);
+    return copysignf(less / (less + 2.0F), x);
 }
 
 static void exponentials(float *to, const float *from, int n) {
     for (int i = 0; i < n; i++) {
         to[i] = exponential(from[i]);
+    }
+}
+
+/* SCORE-4 */
+static float changed(float s, const struct opt_change *change, int i, int j) {
+    s *= change->scale;
+    if (change->cap != 0.0F) {
+        s = change->cap * tangent(s * change->inverse);
+    }
+    return change->slope == NULL ? s : s + change->slope[i] * (change->distance[i] + (float)j);
+}
+
+static void change_rows(float *score, int rows, int keys, const struct opt_change *change) {
+    for (int i = 0; i < rows; i++, score += CP_OPT_KEYS) {
+        for (int j = 0; j < keys; j++) {
+            score[j] = changed(score[j], change, i, j);
+        }
     }
 }
 
@@ -185,6 +222,7 @@ struct cp_opt_kernels cp_opt_portable(void) {
                                    .dots = dots,
                                    .values = values,
                                    .product = product,
+                                   .change_rows = change_rows,
                                    .weigh_rows = weigh_rows,
                                    .scale = scale_by,
                                    .add = add,

@@ -46,11 +46,15 @@ static long long row_of_task(const struct opt_slice *slice, int i) {
     return (slice->first + i) / group_of(slice->call->attention);
 }
 
+/* The query head of row i of a head. */
+static int query_head_of(const struct opt_head *h, int i) {
+    int group = group_of(h->slice->call->attention);
+    return h->g * group + (int)((h->slice->first + i) % group);
+}
+
 /* Where row i of a head is in an array [rows][h], in which its query row is number `row`. */
 static size_t place(const struct opt_head *h, int i, size_t row) {
-    const struct cp_attention *a = h->slice->call->attention;
-    int group = group_of(a), in_group = (int)((h->slice->first + i) % group);
-    return row * (size_t)a->n_heads + (size_t)(h->g * group + in_group);
+    return row * (size_t)h->slice->call->attention->n_heads + (size_t)query_head_of(h, i);
 }
 
 /* The last task that begins at this slice or before. */
@@ -109,6 +113,7 @@ static void find_rows(struct opt_slice *slice) {
         }
         slice->row[i] = opt_first_row(a, s) + in_sequence;
         slice->seen[i] = cp_opt_seen_of(a, task, s, slice->row[i]);
+        slice->position[i] = cp_opt_position_of(a, s, slice->row[i]);
         slice->end = end_of(slice->seen[i]) > slice->end ? end_of(slice->seen[i]) : slice->end;
     }
 }
@@ -142,6 +147,19 @@ static int take_queries(const struct opt_head *h) {
                                     a->head_dim);
 }
 
+/* The slopes of a head's rows. */
+static float *slopes_of(const struct opt_head *h) {
+    return opt_slopes(h->slice->at) + (size_t)h->x * (size_t)h->slice->task->width;
+}
+
+/* SCORE-2: the slope of each row, of padding 0. */
+static void take_slopes(const struct opt_head *h) {
+    const double *slopes = h->slice->call->attention->scores.slopes;
+    for (int i = 0; i < h->slice->task->width && slopes != NULL; i++) {
+        slopes_of(h)[i] = i < h->slice->rows ? (float)slopes[query_head_of(h, i)] : 0.0F;
+    }
+}
+
 static void begin_head(const struct opt_head *h) {
     const struct opt_slice *slice = h->slice;
     for (int i = 0; i < slice->task->width; i++) {
@@ -152,6 +170,7 @@ static void begin_head(const struct opt_head *h) {
         return;
     }
     gather_queries(h);
+    take_slopes(h);
     memset(h->at.o, 0, (size_t)slice->rows * slice->call->sizes.stride * sizeof(float));
 }
 
@@ -259,14 +278,37 @@ static void see_ranges(const struct opt_slice *slice, struct opt_tile *tile) {
     }
 }
 
+/* 2a, with slopes (SCORE-2): how far from each row the tile begins. */
+static void see_distances(const struct opt_slice *slice, const struct opt_tile *tile) {
+    long long position = (long long)slice->task->position + tile->first;
+    float *distance = opt_distances(slice->at);
+    for (int i = 0; i < slice->padded_rows; i++) {
+        distance[i] = i < slice->rows ? (float)(position - slice->position[i]) : 0.0F;
+    }
+}
+
 static void see(const struct opt_slice *slice, struct opt_tile *tile) {
     tile->all = 1;
     tile->split = 0;
+    if (slice->call->attention->scores.slopes != NULL) {
+        see_distances(slice, tile);
+    }
     if (slice->call->attention->window.keys == 0) {
         see_first(slice, tile);
     } else {
         see_ranges(slice, tile);
     }
+}
+
+struct opt_change cp_opt_change_of(const struct opt_head *h) {
+    const struct cp_attention *a = h->slice->call->attention;
+    double cap = a->scores.cap;
+    int biased = a->scores.slopes != NULL;
+    return (struct opt_change){.scale = (float)a->scale,
+                               .cap = (float)cap,
+                               .inverse = cap != 0.0 ? (float)(1.0 / cap) : 0.0F,
+                               .slope = biased ? slopes_of(h) : NULL,
+                               .distance = biased ? opt_distances(&h->at) : NULL};
 }
 
 void cp_opt_rescale(const struct opt_head *h) {

@@ -18,6 +18,7 @@ struct opt_slice {
     int many;                          /* 1: scores are stored key by key */
     int multiplied[CP_OPT_ROWS];       /* for each K/V head: 1 if the multiplier has its queries */
     int row[CP_OPT_ROWS];              /* the query row of each row */
+    long long position[CP_OPT_ROWS];   /* where it stands */
     struct opt_seen seen[CP_OPT_ROWS]; /* keys of the task that each row sees */
 };
 
@@ -63,6 +64,15 @@ static inline struct opt_states opt_states_of(const struct opt_head *h,
                                .begin = tile->split ? h->at.begin : NULL,
                                .kept = tile->split ? h->at.kept : NULL};
 }
+
+/* Do scores change before they are weighed? (A sink changes none.) */
+static inline int opt_changes_scores(const struct opt_slice *slice) {
+    const struct cp_scores *scores = &slice->call->attention->scores;
+    return scores->cap != 0.0 || scores->slopes != NULL;
+}
+
+/* How those of the tile that see() has looked at last change. */
+struct opt_change cp_opt_change_of(const struct opt_head *h);
 
 /* Rescales o where the maximum has grown. */
 void cp_opt_rescale(const struct opt_head *h);

@@ -43,9 +43,15 @@ static void score_few(const struct opt_head *h, const struct opt_tile *tile) {
 }
 
 static void weigh_few(const struct opt_head *h, const struct opt_tile *tile) {
+    const struct opt_slice *slice = h->slice;
     struct opt_states states = opt_states_of(h, tile);
-    h->slice->kernels->weigh_rows(h->at.score, h->slice->rows,
-                                  (float)h->slice->call->attention->scale, &states);
+    float scale = (float)slice->call->attention->scale;
+    if (opt_changes_scores(slice)) {
+        struct opt_change change = cp_opt_change_of(h);
+        slice->kernels->change_rows(h->at.score, slice->rows, tile->n, &change);
+        scale = 1.0F;
+    }
+    slice->kernels->weigh_rows(h->at.score, slice->rows, scale, &states);
     cp_opt_rescale(h);
 }
 

@@ -185,8 +185,13 @@ static void weigh(const struct opt_head *h, const struct opt_tile *tile) {
     const struct opt_slice *slice = h->slice;
     const struct cp_attention *a = slice->call->attention;
     struct opt_states states = opt_states_of(h, tile);
-    slice->kernels->weigh_columns(h->at.score, tile->n, slice->padded_rows, (float)a->scale,
-                                  &states);
+    float scale = (float)a->scale;
+    if (opt_changes_scores(slice)) {
+        struct opt_change change = cp_opt_change_of(h);
+        slice->kernels->change_columns(h->at.score, tile->n, slice->padded_rows, &change);
+        scale = 1.0F;
+    }
+    slice->kernels->weigh_columns(h->at.score, tile->n, slice->padded_rows, scale, &states);
     cp_opt_rescale(h);
     if (slice->multiplied[h->x]) {
         slice->kernels->multiplier.take_weights(h->at.score, slice->padded_rows, tile->n,

@@ -115,8 +115,7 @@ static int keys_up_to(const struct opt_task *task, long long p) {
     return n < 0 ? 0 : n < task->n_keys ? (int)n : task->n_keys;
 }
 
-/* PREFILL-1: where a query row of sequence s stands. */
-static long long position_of(const struct cp_attention *a, int s, int row) {
+long long cp_opt_position_of(const struct cp_attention *a, int s, int row) {
     if (a->position != NULL) {
         return a->position[row];
     }
@@ -125,7 +124,7 @@ static long long position_of(const struct cp_attention *a, int s, int row) {
 
 struct opt_seen cp_opt_seen_of(const struct cp_attention *a, const struct opt_task *task, int s,
                                int row) {
-    long long p = position_of(a, s, row);
+    long long p = cp_opt_position_of(a, s, row);
     struct opt_seen seen = {0, 0, keys_up_to(task, p + a->window.ahead)};
     if (a->window.keys != 0) {
         int before = keys_up_to(task, p - a->window.keys);
@@ -217,11 +216,12 @@ static size_t lines(size_t n, size_t size) {
 }
 
 /* A thread's scratch: queries twice (as stored and, for many rows, transposed), keys or values,
- * o, scores, the six arrays of struct opt_states, and what the multiplier needs. */
+ * o, scores, the six arrays of struct opt_states and the two of struct opt_change, and what the
+ * multiplier needs. */
 static size_t scratch_of(const struct opt_sizes *s) {
     size_t rows = multiply(s->stride, 3 * (size_t)CP_OPT_ROWS);
     size_t loops = add(add(rows, opt_tile_size(s->stride)),
-                       (size_t)CP_OPT_ROWS * CP_OPT_KEYS + (size_t)CP_OPT_ROWS * 6);
+                       (size_t)CP_OPT_ROWS * CP_OPT_KEYS + (size_t)CP_OPT_ROWS * 8);
     return add(loops, add(multiply(s->queries, CP_OPT_ROWS), s->room));
 }
 

@@ -44,6 +44,9 @@ struct opt_seen {
     int kept, begin, end;
 };
 
+/* PREFILL-1: where a query row of sequence s stands. */
+long long cp_opt_position_of(const struct cp_attention *attention, int s, int row);
+
 /* Which keys of a task a query row of sequence s sees. */
 struct opt_seen cp_opt_seen_of(const struct cp_attention *attention, const struct opt_task *task,
                                int s, int row);
@@ -101,8 +104,8 @@ static inline size_t opt_tile_size(size_t stride) {
     return k > v ? k : v;
 }
 
-/* The sizes of a valid problem. They do not depend on the window, nor on where rows stand: all
- * tasks are counted. */
+/* The sizes of a valid problem. They do not depend on the window, nor on where rows stand, nor on
+ * the scores: all tasks are counted. */
 struct opt_sizes cp_opt_measure(const struct cp_attention *attention, int n_threads,
                                 const struct opt_multiplier *multiplier);
 

@@ -7,7 +7,8 @@
  *   v_load_16 v_load_b16   LANES numbers of binary16, of bfloat16
  *   v_store_16        the same way back, rounded to nearest, ties to even
  *   v_sum_4           the sums of four vectors, stored
- *   v_first(a, x, n)  a where lane + x < n, else -infinity; n a vector, too
+ *   v_below(a, b, yes, no)   yes where a < b, else no
+ *   v_lane            0, 1, 2, ...
  *   v_power(p, t)     p 2^n, rounded once, n the whole number in t = n + EXP_ROUNDER
  *   MOST, EACH_MOST   rows of a block of product(): two vectors of each are in registers
  *   DOTS, EACH_DOTS   rows of a block of dots(): four vectors of each are */
@@ -337,18 +338,33 @@ static void values(float *o, size_t stride, const float *weight, int rows, const
 
 /* ---- Weights ---- */
 
-static inline vec exponential(vec x) {
+/* e^r - 1, where x = n ln 2 + r; *shifted = n + EXP_ROUNDER. */
+INLINE vec exponential_less_1(vec x, vec *shifted) {
     x = v_max(v_set(EXP_LOWEST), x); /* a NaN stays */
-    vec shifted = v_fma(x, v_set(EXP_LOG2_E), v_set(EXP_ROUNDER));
-    vec n = v_sub(shifted, v_set(EXP_ROUNDER));
+    *shifted = v_fma(x, v_set(EXP_LOG2_E), v_set(EXP_ROUNDER));
+    vec n = v_sub(*shifted, v_set(EXP_ROUNDER));
     vec r = v_fma(n, v_set(-EXP_LN_2), x);
     r = v_fma(n, v_set(-EXP_LN_2_LO), r);
     vec p = v_fma(r, v_set(EXP_C6), v_set(EXP_C5));
     p = v_fma(r, p, v_set(EXP_C4));
     p = v_fma(r, p, v_set(EXP_C3));
     p = v_fma(r, p, v_set(EXP_C2));
-    p = v_fma(v_mul(r, r), p, r);
+    return v_fma(v_mul(r, r), p, r);
+}
+
+static inline vec exponential(vec x) {
+    vec shifted, p = exponential_less_1(x, &shifted);
     return v_power(v_add(p, v_set(1.0F)), shifted);
+}
+
+/* exponential.h says why. */
+static inline vec tangent(vec x) {
+    vec minus = v_sub(v_zero(), x), shifted;
+    vec p = exponential_less_1(v_mul(v_max(minus, x), v_set(-2.0F)), &shifted);
+    vec power = v_power(v_set(1.0F), shifted);
+    vec less = v_fma(power, p, v_sub(power, v_set(1.0F)));
+    vec t = v_div(less, v_add(less, v_set(2.0F)));
+    return v_below(x, v_zero(), t, v_sub(v_zero(), t));
 }
 
 static void exponentials(float *to, const float *from, int n) {
@@ -363,10 +379,73 @@ static float exponential_of_one(float x) {
     return room[0];
 }
 
+/* SCORE-4. The last two are constants in each call: what is not asked for takes no time. */
+INLINE vec changed(vec s, const struct opt_change *change, vec slope, vec distance, int capped,
+                   int biased) {
+    s = v_mul(s, v_set(change->scale));
+    if (capped) {
+        s = v_mul(tangent(v_mul(s, v_set(change->inverse))), v_set(change->cap));
+    }
+    return biased ? v_fma(slope, distance, s) : s;
+}
+
+INLINE void change_row(float *score, int keys, int i, const struct opt_change *change, int capped,
+                       int biased) {
+    vec slope = v_set(biased ? change->slope[i] : 0.0F);
+    vec distance = v_set(biased ? change->distance[i] : 0.0F);
+    for (int j = 0; j < keys; j += LANES) {
+        vec to_key = v_add(distance, v_add(v_lane(), v_set((float)j)));
+        v_store(score + j, changed(v_load(score + j), change, slope, to_key, capped, biased));
+    }
+}
+
+/* A vector of rows. */
+INLINE void change_column(float *score, size_t stride, int keys, int i,
+                          const struct opt_change *change, int capped, int biased) {
+    vec slope = biased ? v_load(change->slope + i) : v_zero();
+    vec distance = biased ? v_load(change->distance + i) : v_zero();
+    for (int j = 0; j < keys; j++, score += stride) {
+        vec to_key = v_add(distance, v_set((float)j));
+        v_store(score, changed(v_load(score), change, slope, to_key, capped, biased));
+    }
+}
+
+#define BY_CHANGE(CALL)                                                                            \
+    if (change->slope == NULL) {                                                                   \
+        CALL(1, 0);                                                                                \
+    } else if (change->cap == 0.0F) {                                                              \
+        CALL(0, 1);                                                                                \
+    } else {                                                                                       \
+        CALL(1, 1);                                                                                \
+    }
+
+static void change_rows(float *score, int rows, int keys, const struct opt_change *change) {
+    for (int i = 0; i < rows; i++, score += CP_OPT_KEYS) {
+#define CALL(CAPPED, BIASED) change_row(score, keys, i, change, CAPPED, BIASED)
+        BY_CHANGE(CALL);
+#undef CALL
+    }
+}
+
+static void change_columns(float *score, int keys, int padded_rows,
+                           const struct opt_change *change) {
+    for (int i = 0; i < padded_rows; i += LANES) {
+#define CALL(CAPPED, BIASED)                                                                       \
+    change_column(score + i, (size_t)padded_rows, keys, i, change, CAPPED, BIASED)
+        BY_CHANGE(CALL);
+#undef CALL
+    }
+}
+
 /* WINDOW-2, each a number of keys of a tile: of one row, or of a vector of rows. */
 struct seen {
     vec kept, begin, end;
 };
+
+/* a where lane + x < n, else -infinity. */
+static inline vec v_first(vec a, float x, vec n) {
+    return v_below(v_add(v_lane(), v_set(x)), n, a, v_set(-INFINITY));
+}
 
 /* Scores of the keys from j on of one row; -infinity for those that it does not see. `split`: a
  * row may see two ranges. */
@@ -508,6 +587,8 @@ static struct cp_opt_kernels kernels(int few) {
                                    .dots = dots,
                                    .values = values,
                                    .product = product,
+                                   .change_rows = change_rows,
+                                   .change_columns = change_columns,
                                    .weigh_rows = weigh_rows,
                                    .weigh_columns = weigh_columns,
                                    .scale = scale_by,

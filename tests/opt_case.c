@@ -11,6 +11,7 @@
 #include "chunkproof/tolerance.h"
 #include "gate/judge/class.h"
 #include "opt/kernels.h"
+#include "score_case.h"
 
 #define CANARY 256 /* bytes behind the workspace */
 
@@ -60,8 +61,48 @@ int opt_case_run(struct cp_opt *opt, struct attend_case *c, int shift) {
 /* ---- The verdict ---- */
 
 struct room {
-    double *k, *v, *scratch, *expected, *bound;
+    double *k, *v, *shift, *shift_error, *scratch, *expected, *bound;
 };
+
+static struct cp_kernel kernel_of(const struct cp_attention *a) {
+    return (struct cp_kernel){.q_type = a->q_type,
+                              .kv_type = a->k_type,
+                              .out_type = a->out_type,
+                              .lse_type = CP_FP64,
+                              .arithmetic = CP_OPT_ARITHMETIC};
+}
+
+static const struct gate_rotated placed;
+
+/* NUM-14: how the scores of the row's keys are changed. A sink is one key more, whose rows in k and
+ * v are zeros. Returns the largest. */
+static double shift_keys(const struct attend_case *c, int row, int head, const struct room *room,
+                         int *n) {
+    const struct cp_kernel kernel = kernel_of(&c->attention);
+    const struct cp_score_arithmetic there =
+        gate_class_of_score(&kernel, c->attention.head_dim, &placed);
+    const struct cp_shift_arithmetic arithmetic = gate_class_of_shift(&kernel);
+    size_t d = (size_t)c->attention.head_dim;
+    double largest = 0.0, score;
+    int keys = c->plan->sequence[case_sequence_of(c, row)].n_tokens;
+    for (int j = 0, i = 0; j < keys; j++) {
+        if (case_sees(c, row, j)) {
+            struct cp_shift shift = score_case_shift(c, row, head, j, &there, &arithmetic, &score);
+            largest = fmax(largest, fabs(score));
+            room->shift[i] = shift.shift;
+            room->shift_error[i++] = shift.error;
+        }
+    }
+    if (c->attention.scores.sinks != NULL) {
+        struct cp_shift shift = score_case_shift_sink(c, head, &arithmetic, &score);
+        largest = fmax(largest, fabs(score));
+        memset(room->k + (size_t)*n * d, 0, d * sizeof(double));
+        memset(room->v + (size_t)*n * d, 0, d * sizeof(double));
+        room->shift[*n] = shift.shift;
+        room->shift_error[(*n)++] = shift.error;
+    }
+    return largest;
+}
 
 /* The keys that a row sees, *n in all; returns the largest score. */
 static double gather(const struct attend_case *c, int row, int head, const struct room *room,
@@ -104,28 +145,31 @@ static int compare(double got, double expected, double bound, int no_key, double
     return !(error <= bound);
 }
 
-/* GATE-2. Both ranges of a window may begin in the middle of a tile. */
+/* GATE-2. Both ranges of a window may begin in the middle of a tile. A sink is a step. */
 static int steps_of(const struct attend_case *c, const struct cp_kernel *kernel, int n) {
-    int steps = gate_steps(kernel, c->shape.chunk_size, n);
+    int steps = gate_steps(kernel, c->shape.chunk_size, n) + (c->attention.scores.sinks != NULL);
     return c->attention.window.keys == 0 ? steps : steps + 2;
 }
 
 static int row_is_wrong(const struct attend_case *c, int row, int head, const struct room *room,
                         double *largest) {
     const struct cp_attention *a = &c->attention;
-    const struct cp_kernel kernel = {.q_type = a->q_type,
-                                     .kv_type = a->k_type,
-                                     .out_type = a->out_type,
-                                     .lse_type = CP_FP64,
-                                     .arithmetic = CP_OPT_ARITHMETIC};
-    static const struct gate_rotated placed;
+    const struct cp_kernel kernel = kernel_of(a);
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
     size_t d = (size_t)a->head_dim, at = (size_t)row * (size_t)a->n_heads + (size_t)head;
-    int n, wrong = 0;
+    int n, wrong = 0, changes = score_case_changes(c);
     double score = gather(c, row, head, room, &n), lse = -INFINITY, lse_bound = 0.0;
-    struct cp_tolerance_row question = {n,       a->head_dim,   a->scale, c->q + at * d, room->k,
-                                        room->v, room->scratch, NULL,     NULL};
+    score = changes ? shift_keys(c, row, head, room, &n) : score;
+    struct cp_tolerance_row question = {n,
+                                        a->head_dim,
+                                        a->scale,
+                                        c->q + at * d,
+                                        room->k,
+                                        room->v,
+                                        room->scratch,
+                                        changes ? room->shift : NULL,
+                                        changes ? room->shift_error : NULL};
     gate_class_of_steps(&kernel, a->head_dim, n, steps_of(c, &kernel, n), score, &placed,
                         &arithmetic, &counts);
     cp_tolerance(&arithmetic, &counts, &question, gate_lse_error(&kernel, n, score), room->expected,
@@ -147,8 +191,9 @@ static int row_is_wrong(const struct attend_case *c, int row, int head, const st
 
 int opt_case_wrong(const struct attend_case *c, int most, double *largest) {
     size_t d = (size_t)c->shape.head_dim;
-    size_t n = (size_t)c->shape.max_depth * (size_t)c->shape.chunk_size + 1;
+    size_t n = (size_t)c->shape.max_depth * (size_t)c->shape.chunk_size + 2;
     struct room room = {allocate(n * d, sizeof(double)), allocate(n * d, sizeof(double)),
+                        allocate(n, sizeof(double)),     allocate(n, sizeof(double)),
                         allocate(3 * n, sizeof(double)), allocate(d, sizeof(double)),
                         allocate(d, sizeof(double))};
     int pairs = c->n_rows * c->shape.n_heads, wrong = 0, step = pairs / most + 1;
@@ -157,6 +202,8 @@ int opt_case_wrong(const struct attend_case *c, int most, double *largest) {
     }
     free(room.k);
     free(room.v);
+    free(room.shift);
+    free(room.shift_error);
     free(room.scratch);
     free(room.expected);
     free(room.bound);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "chunkproof/number.h"
+#include "chunkproof/score_shift.h"
 #include "opt/kernels.h"
 #include "opt_case.h"
 #include "random.h"
@@ -288,6 +289,60 @@ static void weighing_by_row_and_by_column(void **unused) {
     }
 }
 
+/* NUM-15: what one score becomes, and how far it may be off. The cap's 1 / 3 is not exact. */
+static double changed(const struct opt_change *change, float sum, int i, int j, double *error) {
+    const struct cp_shift_arithmetic binary32 = {0x1p-24, 0x1p-149, CP_OPT_TANH_ERROR, 0.0};
+    double score = (double)change->scale * (double)sum;
+    struct cp_score_change of = {.cap = (double)change->cap, .without_bias = change->slope == NULL};
+    if (change->slope != NULL) {
+        of.bias = (double)change->slope[i] * ((double)change->distance[i] + j);
+    }
+    struct cp_shift shift =
+        cp_shift_of(&binary32, &of, score, 0x1p-53 * fabs(score), 0x1p-24 * fabs(score));
+    *error = shift.error + 0x1p-24 * fabs(score);
+    return score + shift.shift;
+}
+
+/* SCORE-4: a cap, a bias and both, by row and by column; nothing behind the keys of columns, and
+ * behind the padded keys of rows. */
+static void changing_by_row_and_by_column(void **unused) {
+    float sums[16 * CP_OPT_KEYS], rows[16 * CP_OPT_KEYS], columns[CP_OPT_KEYS * 16];
+    float slope[16], distance[16];
+    double error;
+    (void)unused;
+    fill(sums, 16 * CP_OPT_KEYS, 11);
+    for (int i = 0; i < 16; i++) {
+        slope[i] = i == 5 ? 0.0F : (float)(i - 8) / 3.0F;
+        distance[i] = i % 3 ? (float)(-10 * i) : -16000000.0F + (float)i;
+    }
+    for (int i = 0, version; (version = opt_case_version(i)) != 0; i++) {
+        struct cp_opt_kernels kernels = cp_opt_kernels_of(version);
+        for (int x = 0; x < 3 * CP_OPT_KEYS; x++) {
+            int keys = 1 + x / 3, padded = (keys + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
+            float cap = x % 3 == 2 ? 0.0F : 3.0F, inverse = cap == 0.0F ? 0.0F : 1.0F / 3.0F;
+            struct opt_change change = {1.7F, cap, inverse, x % 3 ? slope : NULL,
+                                        x % 3 ? distance : NULL};
+            memcpy(rows, sums, sizeof rows);
+            kernels.change_rows(rows, 16, keys, &change);
+            for (int at = 0; at < 16 * CP_OPT_KEYS; at++) {
+                columns[at % CP_OPT_KEYS * 16 + at / CP_OPT_KEYS] = sums[at];
+            }
+            if (kernels.change_columns != NULL) {
+                kernels.change_columns(columns, keys, 16, &change);
+            }
+            for (int at = 0; at < 16 * CP_OPT_KEYS; at++) {
+                int row = at / CP_OPT_KEYS, j = at % CP_OPT_KEYS;
+                double right = changed(&change, sums[at], row, j, &error);
+                float column = columns[j * 16 + row];
+                assert_true(j >= keys || fabs((double)rows[at] - right) <= error);
+                assert_true(j < padded || rows[at] == sums[at]);
+                assert_true(kernels.change_columns == NULL ||
+                            column == (j < keys ? rows[at] : sums[at]));
+            }
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_is_widened_exactly),
@@ -296,6 +351,7 @@ int main(void) {
         cmocka_unit_test(products_of_every_size),
         cmocka_unit_test(dots_and_values_of_few_rows),
         cmocka_unit_test(weighing_by_row_and_by_column),
+        cmocka_unit_test(changing_by_row_and_by_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -468,29 +468,6 @@ static void numbers_that_are_no_caps(void **unused) {
     case_free(&c);
 }
 
-/* SCORE-1 to SCORE-3: cp_opt_attend() changes no scores, and says so. */
-static void the_fast_attention_changes_no_scores(void **unused) {
-    (void)unused;
-    const double zeros[2] = {0};
-    const struct cp_scores scores[] = {{2.0, NULL, NULL}, {0.0, zeros, NULL}, {0.0, NULL, zeros}};
-    const struct shape shape = {
-        5, 4, 4, 2, 2, 3, CP_FP32, CP_FP32, CP_FP32, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN};
-    struct attend_case c;
-    struct cp_opt *opt;
-    case_make(&c, &shape, 3);
-    assert_int_equal(cp_opt_new(&opt, 1, CP_OPT_PORTABLE), CP_OK);
-    c.attention.variant = CP_BUFFERED;
-    assert_true(cp_opt_workspace(opt, &c.attention) > 0);
-    for (int i = 0; i < 3; i++) {
-        c.attention.scores = scores[i];
-        assert_int_equal(case_run(&c, CP_BUFFERED), CP_OK);
-        assert_int_equal(cp_opt_attend(opt, &c.attention), CP_ERROR_UNSUPPORTED);
-        assert_int_equal(cp_opt_workspace(opt, &c.attention), 0);
-    }
-    cp_opt_free(opt);
-    case_free(&c);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cap_of_two),
@@ -503,7 +480,6 @@ int main(void) {
         cmocka_unit_test(distances_at_their_ends),
         cmocka_unit_test(prompts_of_modules_have_these_scores),
         cmocka_unit_test(numbers_that_are_no_caps),
-        cmocka_unit_test(the_fast_attention_changes_no_scores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

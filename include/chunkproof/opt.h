@@ -52,11 +52,19 @@ extern "C" {
  * cp_kernel_class). CP_OPT_EXP_ERROR bounds the relative error of the exponential wherever its
  * result is a normal number; tests/test_opt_exp.c computes all of them. */
 #define CP_OPT_EXP_ERROR 0x1.9p-24
+
+/* The relative error of tanh, which caps scores (SCORE-1), for every number; tests/test_opt_tanh.c
+ * computes all that it is not exact for. opt/exponential.h says why it is no more than twice
+ * this. */
+#define CP_OPT_TANH_ERROR 0x1.bp-23
 #define CP_OPT_ARITHMETIC                                                                          \
     {                                                                                              \
         .score = CP_SUM_FP32, .weights = CP_FP32, .values = CP_SUM_FP32, .partials = CP_FP32,      \
-        .exp_error = CP_OPT_EXP_ERROR, .step = 64                                                  \
+        .exp_error = CP_OPT_EXP_ERROR, .tanh_error = CP_OPT_TANH_ERROR, .step = 64                 \
     }
+
+/* Caps on scores are from here to its reciprocal. */
+#define CP_OPT_LEAST_CAP 0x1p-125
 
 /* A version, and threads that wait for work. Only one thread may use it at a time. */
 struct cp_opt;
@@ -78,21 +86,23 @@ int cp_opt_version(const struct cp_opt *opt);
 int cp_opt_threads(const struct cp_opt *opt);
 
 /* As cp_attend_workspace(); also 0 when opt is NULL or the types, the scale or the scores are not
- * supported. It depends neither on the window nor on `position`, so that layers with windows and
- * layers without may share a workspace. The size grows with the number of threads and with the
- * plan: ask again when the plan has changed (cp_plan_update() or cp_opt_plan_update() has returned
- * 1). It is linear in the size of the plan and in the number of pairs of a run of shared chunks and
- * a sequence. */
+ * supported. It depends neither on the window nor on `position` nor on the scores, so that layers
+ * with windows or changed scores and layers without may share a workspace. The size grows with the
+ * number of threads and with the plan: ask again when the plan has changed (cp_plan_update() or
+ * cp_opt_plan_update() has returned 1). It is linear in the size of the plan and in the number of
+ * pairs of a run of shared chunks and a sequence. */
 size_t cp_opt_workspace(const struct cp_opt *opt, const struct cp_attention *attention);
 
 /* As cp_attend(), with the same checks in the same order, and these differences:
  *   CP_ERROR_ARGUMENT     also when opt is NULL
  *   CP_ERROR_UNSUPPORTED  a type of Q, K or V is CP_FP64, one is of 8 bits or there are scales
  *                         (NUM-18), K and V are of different types, the scale is above FLT_MAX in
- *                         magnitude, or scores are changed: there is a cap, slopes or sinks
- *                         (SCORE-1 to 3); checked after CP_ERROR_SHAPE and before
- *                         CP_ERROR_WORKSPACE
+ *                         magnitude, a cap is neither 0 nor from CP_OPT_LEAST_CAP to its
+ *                         reciprocal, a slope or a sink is no number or above FLT_MAX in magnitude;
+ *                         checked after CP_ERROR_SHAPE and before CP_ERROR_WORKSPACE
  *   CP_ERROR_WORKSPACE    the workspace has fewer bytes than cp_opt_workspace() says
+ * Slopes, sinks and the cap are rounded to binary32. So are distances of 2^24 and more between a
+ * key and a row; the tolerance does not count that.
  * With a window it reads K and V of the keys that some row sees, and of up to 62 keys between two
  * of these. Its time goes by these keys and by the length of the plan, not by the context.
  * Allocates nothing. When it returns, no thread is still working. */

@@ -69,6 +69,20 @@ def emptied(place: pathlib.Path) -> pathlib.Path:
     return place
 
 
+def faulted(fault: Fault, place: pathlib.Path) -> list[pathlib.Path]:
+    """What is compiled with the fault: the source. Of a header, the sources beside it that include
+    it by its path: they find the one in `place` first."""
+    source = ROOT / fault.source
+    if source.suffix != ".h":
+        (place / "fault.c").write_text(fault.text(), encoding="utf-8")
+        return [place / "fault.c"]
+    (place / fault.source).parent.mkdir(parents=True)
+    (place / fault.source).write_text(fault.text(), encoding="utf-8")
+    line = f'#include "{fault.source}"'
+    beside = sorted(source.parent.glob("*.c"))
+    return [path for path in beside if line in path.read_text(encoding="utf-8")]
+
+
 def xml_words() -> list[str]:
     """What a compiler needs for libxml2, as mk/compilers.mk asks for it."""
     asked = ["pkg-config", "--cflags", "--libs", "libxml-2.0"]
@@ -101,12 +115,11 @@ class ByTest(Who):
 
     def check(self, fault: Fault) -> Outcome:
         program = fault.fields["test"]
-        text = fault.text()
         needs = fault.fields.get("needs")
         if needs and needs not in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split():
             return Outcome(Verdict.SKIPPED, f"{program}: this machine has no {needs}")
         place = emptied(GCC / "faults" / fault.name)
-        (place / "fault.c").write_text(text, encoding="utf-8")
+        sources = faulted(fault, place)
 
         def commands() -> Iterator[Command]:
             yield [
@@ -114,10 +127,11 @@ class ByTest(Who):
                 "-std=c11",
                 "-O1",
                 "-g",
+                f"-I{place}",
                 f"-I{ROOT}/include",
                 f"-I{(ROOT / fault.source).parent}",
                 f"-I{ROOT}",
-                place / "fault.c",
+                *sources,
                 GCC / "obj" / "tests" / f"{program}.o",
                 *LIBRARIES,
                 "-o",

@@ -42,9 +42,10 @@
 
 /* The workspace: bytes of each part, in this order, so that each is aligned. */
 struct parts {
-    size_t lse;  /* double [n_rows][h] */
-    size_t q;    /* [n_rows][h][d], and out, too */
-    size_t k, v; /* [capacity][h_kv][c][d]; 0 when it is contiguous already */
+    size_t lse;   /* double [n_rows][h] */
+    size_t heads; /* double [h]: slopes, and sinks, too */
+    size_t q;     /* [n_rows][h][d], and out, too */
+    size_t k, v;  /* [capacity][h_kv][c][d]; 0 when it is contiguous already */
 };
 
 static size_t lines(size_t n, size_t size) {
@@ -54,15 +55,16 @@ static size_t lines(size_t n, size_t size) {
 static struct parts parts_of(const struct cp_kernel_call *call) {
     size_t d = (size_t)call->head_dim, results = (size_t)call->n_rows * (size_t)call->n_heads;
     size_t pool = lines(pool_bytes(call, SIZE), 1);
-    return (struct parts){
-        lines(results, sizeof(double)), lines(results * d, SIZE),
-        is_contiguous(call, call->k_chunk, call->k_head, call->k_slot) ? 0 : pool,
-        is_contiguous(call, call->v_chunk, call->v_head, call->v_slot) ? 0 : pool};
+    return (struct parts){lines(results, sizeof(double)),
+                          lines((size_t)call->n_heads, sizeof(double)), lines(results * d, SIZE),
+                          is_contiguous(call, call->k_chunk, call->k_head, call->k_slot) ? 0 : pool,
+                          is_contiguous(call, call->v_chunk, call->v_head, call->v_slot) ? 0
+                                                                                         : pool};
 }
 
 static size_t workspace(const struct cp_kernel_call *call) {
     struct parts p = parts_of(call);
-    return p.lse + 2 * p.q + p.k + p.v;
+    return p.lse + 2 * p.heads + 2 * p.q + p.k + p.v;
 }
 
 static const char *refuses(const struct cp_kernel_call *call) {
@@ -86,10 +88,20 @@ static int attend_in(struct cp_opt *opt, struct cp_attention *attention) {
     return status;
 }
 
+/* Numbers of heads in binary64; NULL stays. */
+static const double *widened(const float *from, int n, char *room) {
+    double *to = (double *)(void *)room;
+    for (int i = 0; i < n && from != NULL; i++) {
+        to[i] = (double)from[i];
+    }
+    return from == NULL ? NULL : to;
+}
+
 static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *plan,
                        struct cp_opt *opt) {
     struct parts p = parts_of(call);
-    char *lse = call->workspace, *q = lse + p.lse, *out = q + p.q, *k = out + p.q, *v = k + p.k;
+    char *lse = call->workspace, *slopes = lse + p.lse, *sinks = slopes + p.heads;
+    char *q = sinks + p.heads, *out = q + p.q, *k = out + p.q, *v = k + p.k;
     struct cp_attention attention = {
         .plan = plan,
         .stamp = plan->stamp,
@@ -100,6 +112,8 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
         .query_begin = call->query_begin,
         .position = call->position,
         .window = {call->window, call->ahead, call->kept},
+        .scores = {call->cap, widened(call->slopes, call->n_heads, slopes),
+                   widened(call->sinks, call->n_heads, sinks)},
         .q_type = TYPE,
         .k_type = TYPE,
         .v_type = TYPE,
@@ -148,6 +162,7 @@ const struct cp_kernel cp_kernel = {
     .lse_type = CP_FP64,
     .plans = CP_PLANS_LISTS,
     .masks = CP_MASKS_WINDOW | CP_MASKS_AHEAD | CP_MASKS_KEPT,
+    .scores = CP_SCORES_CAP | CP_SCORES_SLOPES | CP_SCORES_SINKS,
     .arithmetic = CP_OPT_ARITHMETIC,
     .refuses = refuses,
     .workspace = workspace,
