@@ -36,7 +36,8 @@ gate_kernel := $(gate_src:tests/%.c=$(BUILD)/tests/%.so)
 gate_obj    := $(gate_src:%.c=$(BUILD)/obj/%.o)
 
 # Attention of opt/: each version, and each type of K and V.
-gate_opt  := $(foreach name,portable avx2 avx512 neon amx bfloat float amx_bfloat amx_float, \
+gate_opt  := $(foreach name,portable avx2 avx512 neon amx bfloat float amx_bfloat amx_float \
+	e4m3 e5m2 int8, \
 	$(BUILD)/tests/gate/opt_$(name).so)
 
 # The CUDA kernels, on the executor.

@@ -85,6 +85,27 @@ static inline vec v_load_b16(const uint16_t *from) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
 }
 
+/* E5M2 is the upper half of a binary16. */
+static inline vec v_load_e5(const uint8_t *from) {
+    __m128i wide = _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)from));
+    return _mm256_cvtph_ps(_mm_slli_epi16(wide, 8));
+}
+
+/* E4M3 has an exponent of 4 bits, counted from 7, not from 15: as a binary16 it is 2^8 times too
+ * small. Its only NaN is all ones but the sign. */
+static inline vec v_load_e4(const uint8_t *from) {
+    __m128i wide = _mm_cvtepi8_epi16(_mm_loadl_epi64((const __m128i *)from));
+    __m128i half = _mm_and_si128(_mm_slli_epi16(wide, 7), _mm_set1_epi16((short)0xBF80));
+    __m128i ones = _mm_and_si128(half, _mm_set1_epi16(0x3F80));
+    __m128i nan = _mm_cmpeq_epi16(ones, _mm_set1_epi16(0x3F80));
+    half = _mm_or_si128(half, _mm_and_si128(nan, _mm_set1_epi16(0x7C00)));
+    return v_mul(_mm256_cvtph_ps(half), v_set(0x1p8F));
+}
+
+static inline vec v_load_i8(const uint8_t *from) {
+    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)from)));
+}
+
 static inline void v_store_16(uint16_t *to, vec a) {
     _mm_storeu_si128((__m128i *)to, _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
 }

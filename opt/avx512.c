@@ -77,6 +77,27 @@ static inline vec v_load_b16(const uint16_t *from) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
 }
 
+/* E5M2 is the upper half of a binary16. */
+static inline vec v_load_e5(const uint8_t *from) {
+    __m256i wide = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)from));
+    return _mm512_cvtph_ps(_mm256_slli_epi16(wide, 8));
+}
+
+/* E4M3 has an exponent of 4 bits, counted from 7, not from 15: as a binary16 it is 2^8 times too
+ * small. Its only NaN is all ones but the sign. */
+static inline vec v_load_e4(const uint8_t *from) {
+    __m256i wide = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)from));
+    __m256i half = _mm256_and_si256(_mm256_slli_epi16(wide, 7), _mm256_set1_epi16((short)0xBF80));
+    __m256i ones = _mm256_set1_epi16(0x3F80);
+    __m256i nan = _mm256_cmpeq_epi16(_mm256_and_si256(half, ones), ones);
+    half = _mm256_or_si256(half, _mm256_and_si256(nan, _mm256_set1_epi16(0x7C00)));
+    return v_mul(_mm512_cvtph_ps(half), v_set(0x1p8F));
+}
+
+static inline vec v_load_i8(const uint8_t *from) {
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)from)));
+}
+
 static inline void v_store_16(uint16_t *to, vec a) {
     _mm256_storeu_si256((__m256i *)to,
                         _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));

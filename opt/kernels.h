@@ -78,8 +78,12 @@ struct opt_keys {
     int type, n;
 };
 
+static inline int opt_has_8_bits(int type) {
+    return type >= CP_E4M3 && type <= CP_INT8;
+}
+
 /* A unit that multiplies matrices for many rows (amx.c); all pointers are NULL if there is none. It
- * takes only ordinary numbers (amx.c). If a number is not ordinary, the function returns 0 and has
+ * takes only ordinary numbers (amx.c), and none of 8 bits. If a number is not ordinary, the function returns 0 and has
  * written only to the room, and the loops below do the work. Weights of 0 are multiplied, too. */
 struct opt_multiplier {
     size_t (*query_size)(int d); /* bytes of a row's query in the unit's format */

@@ -73,6 +73,35 @@ static inline vec v_load_b16(const uint16_t *from) {
     return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(from), 16));
 }
 
+/* Four bytes, and no more, each in 16 bits. */
+static inline uint16x4_t load_bytes(const uint8_t *from) {
+    uint32_t four;
+    memcpy(&four, from, sizeof four);
+    return vget_low_u16(vmovl_u8(vcreate_u8(four)));
+}
+
+/* E5M2 is the upper half of a binary16. */
+static inline vec v_load_e5(const uint8_t *from) {
+    return vcvt_f32_f16(vreinterpret_f16_u16(vshl_n_u16(load_bytes(from), 8)));
+}
+
+/* E4M3 has an exponent of 4 bits, counted from 7, not from 15: as a binary16 it is 2^8 times too
+ * small. Its only NaN is all ones but the sign. */
+static inline vec v_load_e4(const uint8_t *from) {
+    uint16x4_t bits = load_bytes(from), ones = vdup_n_u16(0x7F);
+    uint16x4_t number = vand_u16(bits, ones);
+    uint16x4_t sign = vshl_n_u16(vand_u16(bits, vdup_n_u16(0x80)), 8);
+    uint16x4_t nan = vand_u16(vceq_u16(number, ones), vdup_n_u16(0x7C00));
+    uint16x4_t half = vorr_u16(vorr_u16(sign, nan), vshl_n_u16(number, 7));
+    return v_mul(vcvt_f32_f16(vreinterpret_f16_u16(half)), v_set(0x1p8F));
+}
+
+static inline vec v_load_i8(const uint8_t *from) {
+    uint32_t four;
+    memcpy(&four, from, sizeof four);
+    return vcvtq_f32_s32(vmovl_s16(vget_low_s16(vmovl_s8(vcreate_s8(four)))));
+}
+
 static inline void v_store_16(uint16_t *to, vec a) {
     vst1_u16(to, vreinterpret_u16_f16(vcvt_f16_f32(a)));
 }

@@ -141,24 +141,9 @@ static int scores_are_supported(const struct cp_attention *a) {
            are_floats(a->scores.slopes, a->n_heads) && are_floats(a->scores.sinks, a->n_heads);
 }
 
-/* NUM-18 */
-static int has_scales(const struct cp_attention *a) {
-    return a->scales.k != NULL || a->scales.v != NULL;
-}
-
-static int is_of_8_bits(int type) {
-    return type >= CP_E4M3 && type <= CP_INT8;
-}
-
-/* What the conversions to binary32 take. */
-static int is_kept(int type) {
-    return type != CP_FP64 && !is_of_8_bits(type);
-}
-
 static int is_supported(const struct cp_attention *a) {
-    return !has_scales(a) && is_kept(a->q_type) && is_kept(a->k_type) && a->k_type == a->v_type &&
-           !is_of_8_bits(a->out_type) && fabs(a->scale) <= (double)FLT_MAX &&
-           scores_are_supported(a);
+    return a->q_type != CP_FP64 && a->k_type != CP_FP64 && a->v_type != CP_FP64 &&
+           fabs(a->scale) <= (double)FLT_MAX && scores_are_supported(a);
 }
 
 static int variant_is_known(const struct cp_attention *a) {

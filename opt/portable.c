@@ -20,6 +20,9 @@ static float load(const void *from, int type, size_t at) {
     if (type == CP_FP32) {
         return ((const float *)from)[at];
     }
+    if (type != CP_FP16 && type != CP_BF16) {
+        return (float)cp_number8_to_double(((const uint8_t *)from)[at], type);
+    }
     uint32_t half = ((const uint16_t *)from)[at];
     if (type == CP_BF16) {
         return float_of(half << 16);

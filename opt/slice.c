@@ -143,6 +143,7 @@ static int take_queries(const struct opt_head *h) {
     const struct cp_attention *a = slice->call->attention;
     const struct opt_multiplier *multiplier = &slice->kernels->multiplier;
     return slice->many && slice->end > 0 && multiplier->scores != NULL &&
+           !opt_has_8_bits(a->k_type) && !opt_has_8_bits(a->v_type) &&
            multiplier->take_queries(h->at.queries, h->at.q_columns, a->q_type, slice->padded_rows,
                                     a->head_dim);
 }
@@ -209,8 +210,25 @@ struct opt_run cp_opt_run(const struct opt_slice *slice, int g, int key, int til
     int c = a->plan->chunk_size, slot = key % c, n = c - slot < end - key ? c - slot : end - key;
     size_t at =
         (chunk_of(slice, key / c) * (size_t)a->n_kv_heads + (size_t)g) * (size_t)c + (size_t)slot;
-    size_t byte = at * (size_t)a->head_dim * cp_number_size(a->k_type);
-    return (struct opt_run){(const char *)a->k + byte, (const char *)a->v + byte, key - tile, n};
+    size_t number = at * (size_t)a->head_dim;
+    return (struct opt_run){(const char *)a->k + number * cp_number_size(a->k_type),
+                            (const char *)a->v + number * cp_number_size(a->v_type), at, key - tile,
+                            n};
+}
+
+int cp_opt_scales_of(const struct opt_head *h, const struct opt_tile *tile, const float *scales,
+                     float scale[CP_OPT_KEYS]) {
+    int per = h->slice->call->attention->scales.per, end = tile->first + tile->n;
+    for (int key = tile->first; key < end && scales != NULL;) {
+        struct opt_run run = cp_opt_run(h->slice, h->g, key, tile->first, end);
+        for (int i = 0; i < run.n; i++) {
+            scale[run.first + i] = per == CP_CACHE_SCALE_TOKEN  ? scales[run.row + (size_t)i]
+                                   : per == CP_CACHE_SCALE_HEAD ? scales[h->g]
+                                                                : scales[0];
+        }
+        key += run.n;
+    }
+    return scales != NULL;
 }
 
 /* The first key from `key` on that any row sees; with none, the end. Without a window rows see all

@@ -40,6 +40,7 @@ struct opt_head {
 /* A run of keys of a tile that are consecutive in memory. */
 struct opt_run {
     const void *k, *v;
+    size_t row;   /* of K, and of V, that has the first one */
     int first, n; /* of the tile's keys */
 };
 
@@ -70,6 +71,10 @@ static inline int opt_changes_scores(const struct opt_slice *slice) {
     const struct cp_scores *scores = &slice->call->attention->scores;
     return scores->cap != 0.0 || scores->slopes != NULL;
 }
+
+/* NUM-18: the scales of a tile's keys, from those of K or of V; NULL: 0, there are none. */
+int cp_opt_scales_of(const struct opt_head *h, const struct opt_tile *tile, const float *scales,
+                     float scale[CP_OPT_KEYS]);
 
 /* How those of the tile that see() has looked at last change. */
 struct opt_change cp_opt_change_of(const struct opt_head *h);

@@ -9,13 +9,13 @@ static void add_range(const struct opt_head *h, struct opt_run run, int i, int n
     const struct opt_slice *slice = h->slice;
     const struct cp_attention *a = slice->call->attention;
     size_t stride = slice->call->sizes.stride;
-    size_t bytes = (size_t)a->head_dim * cp_number_size(a->k_type);
+    size_t bytes = (size_t)a->head_dim * cp_number_size(a->v_type);
     begin = begin > run.first ? begin : run.first;
     end = end < run.first + run.n ? end : run.first + run.n;
     if (begin < end) {
         slice->kernels->values(h->at.o + (size_t)i * stride, stride,
                                h->at.score + (size_t)i * CP_OPT_KEYS + begin, n,
-                               (const char *)run.v + (size_t)(begin - run.first) * bytes, a->k_type,
+                               (const char *)run.v + (size_t)(begin - run.first) * bytes, a->v_type,
                                end - begin, a->head_dim);
     }
 }
@@ -42,16 +42,33 @@ static void score_few(const struct opt_head *h, const struct opt_tile *tile) {
     }
 }
 
+/* NUM-18: scores, or weights, times the scales of their keys, or values. */
+static void scale_few(const struct opt_head *h, const struct opt_tile *tile, const float *scales) {
+    float scale[CP_OPT_KEYS];
+    if (!cp_opt_scales_of(h, tile, scales, scale)) {
+        return;
+    }
+    for (int i = 0; i < h->slice->rows; i++) {
+        float *row = h->at.score + (size_t)i * CP_OPT_KEYS;
+        for (int j = 0; j < tile->n; j++) {
+            row[j] *= scale[j];
+        }
+    }
+}
+
 static void weigh_few(const struct opt_head *h, const struct opt_tile *tile) {
     const struct opt_slice *slice = h->slice;
     struct opt_states states = opt_states_of(h, tile);
-    float scale = (float)slice->call->attention->scale;
+    const struct cp_attention *a = slice->call->attention;
+    float scale = (float)a->scale;
+    scale_few(h, tile, a->scales.k);
     if (opt_changes_scores(slice)) {
         struct opt_change change = cp_opt_change_of(h);
         slice->kernels->change_rows(h->at.score, slice->rows, tile->n, &change);
         scale = 1.0F;
     }
     slice->kernels->weigh_rows(h->at.score, slice->rows, scale, &states);
+    scale_few(h, tile, a->scales.v);
     cp_opt_rescale(h);
 }
 

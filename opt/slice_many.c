@@ -33,7 +33,7 @@ static void ask_for_all(struct opt_wanted wanted) {
 static struct opt_wanted want_next(const struct opt_head *h, int first, int end, int values) {
     const struct opt_slice *slice = h->slice;
     const struct cp_attention *a = slice->call->attention;
-    size_t bytes = (size_t)a->head_dim * cp_number_size(a->k_type);
+    size_t bytes = (size_t)a->head_dim * cp_number_size(values ? a->v_type : a->k_type);
     struct opt_wanted left = {NULL, NULL};
     end += h->next_tile;
     end = end < slice->end ? end : slice->end;
@@ -66,12 +66,12 @@ static void widen_keys(const struct opt_head *h, int first, int end) {
 /* Numbers x .. x + CP_OPT_PANEL - 1 of the values of these keys. */
 static void widen_values(const struct opt_head *h, int first, int end, int x) {
     const struct cp_attention *a = h->slice->call->attention;
-    size_t away = (size_t)x * cp_number_size(a->k_type);
+    size_t away = (size_t)x * cp_number_size(a->v_type);
     int n = a->head_dim - x < CP_OPT_PANEL ? a->head_dim - x : CP_OPT_PANEL;
     for (int key = first; key < end;) {
         struct opt_run run = cp_opt_run(h->slice, h->g, key, first, end);
         h->slice->kernels->widen(h->at.tile + (size_t)run.first * CP_OPT_PANEL, CP_OPT_PANEL,
-                                 (const char *)run.v + away, (size_t)a->head_dim, a->k_type, run.n,
+                                 (const char *)run.v + away, (size_t)a->head_dim, a->v_type, run.n,
                                  n);
         key += run.n;
     }
@@ -138,7 +138,8 @@ static void add_panel(const struct opt_head *h, const struct opt_tile *tile, int
 static struct opt_keys keys_of(const struct opt_head *h, int tile, int keys, int values,
                                const void **at) {
     const struct cp_attention *a = h->slice->call->attention;
-    size_t bytes = (size_t)a->head_dim * cp_number_size(a->k_type);
+    int type = values ? a->v_type : a->k_type;
+    size_t bytes = (size_t)a->head_dim * cp_number_size(type);
     for (int key = tile; key < tile + keys;) {
         struct opt_run run = cp_opt_run(h->slice, h->g, key, tile, tile + keys);
         const char *from = values ? run.v : run.k;
@@ -147,7 +148,7 @@ static struct opt_keys keys_of(const struct opt_head *h, int tile, int keys, int
         }
         key += run.n;
     }
-    return (struct opt_keys){at, a->k_type, keys};
+    return (struct opt_keys){at, type, keys};
 }
 
 static int multiply_scores(const struct opt_head *h, int tile, int keys) {
@@ -181,17 +182,29 @@ static int multiply_panel(const struct opt_head *h, int tile, int keys, int x,
 
 /* ---- Either ---- */
 
+/* NUM-18: scores, or weights, times the scales of their keys, or values. */
+static void scale_many(const struct opt_head *h, const struct opt_tile *tile, const float *scales) {
+    float scale[CP_OPT_KEYS];
+    int rows = h->slice->padded_rows, has_scales = cp_opt_scales_of(h, tile, scales, scale);
+    for (int j = 0; j < tile->n && has_scales; j++) {
+        float *column = h->at.score + (size_t)j * (size_t)rows;
+        h->slice->kernels->scale(column, column, scale[j], rows);
+    }
+}
+
 static void weigh(const struct opt_head *h, const struct opt_tile *tile) {
     const struct opt_slice *slice = h->slice;
     const struct cp_attention *a = slice->call->attention;
     struct opt_states states = opt_states_of(h, tile);
     float scale = (float)a->scale;
+    scale_many(h, tile, a->scales.k);
     if (opt_changes_scores(slice)) {
         struct opt_change change = cp_opt_change_of(h);
         slice->kernels->change_columns(h->at.score, tile->n, slice->padded_rows, &change);
         scale = 1.0F;
     }
     slice->kernels->weigh_columns(h->at.score, tile->n, slice->padded_rows, scale, &states);
+    scale_many(h, tile, a->scales.v);
     cp_opt_rescale(h);
     if (slice->multiplied[h->x]) {
         slice->kernels->multiplier.take_weights(h->at.score, slice->padded_rows, tile->n,

@@ -163,7 +163,10 @@ static void divide_task(const struct cp_attention *a, struct opt_task *task) {
     task->width = largest <= CP_OPT_LEAST_FEW
                       ? largest
                       : (largest + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
-    double slice = (double)cp_number_size(a->k_type) * a->plan->chunk_size * a->head_dim;
+    size_t larger = cp_number_size(a->k_type) > cp_number_size(a->v_type)
+                        ? cp_number_size(a->k_type)
+                        : cp_number_size(a->v_type);
+    double slice = (double)larger * a->plan->chunk_size * a->head_dim;
     int most = CP_OPT_ROWS / task->width;
     int heads = slice * most <= STRETCH ? most : (int)(STRETCH / slice) + 1;
     heads = heads < most ? heads : most;

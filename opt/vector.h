@@ -5,6 +5,7 @@
  *   v_zero v_set v_load v_store v_add v_sub v_mul v_div v_fma (a b + c) v_sum v_largest
  *   v_max(a, b)       b when one of them is a NaN
  *   v_load_16 v_load_b16   LANES numbers of binary16, of bfloat16
+ *   v_load_e4 v_load_e5 v_load_i8   of E4M3, of E5M2, integers of 8 bits; NaNs stay
  *   v_store_16        the same way back, rounded to nearest, ties to even
  *   v_sum_4           the sums of four vectors, stored
  *   v_below(a, b, yes, no)   yes where a < b, else no
@@ -22,24 +23,9 @@
 /* For what takes the type as a constant. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* Loads LANES numbers; or n of them, fewer than LANES, and zeros: nothing beyond them is read. */
-static inline vec load_typed(const void *from, int type, size_t at) {
-    return type == CP_FP16   ? v_load_16((const uint16_t *)from + at)
-           : type == CP_BF16 ? v_load_b16((const uint16_t *)from + at)
-                             : v_load((const float *)from + at);
-}
+#include "opt/vector_load.h"
 
-/* A function of its own: gcc's address sanitizer does not align vectors in a frame that has an
- * array, too. */
-__attribute__((noinline)) static vec load_some(const void *from, int type, size_t at, int n) {
-    float room[LANES] = {0}; /* large enough for each type */
-    size_t size = type == CP_FP32 ? sizeof(float) : sizeof(uint16_t);
-    memcpy(room, (const char *)from + at * size, (size_t)n * size);
-    return load_typed(room, type, 0);
-}
-
-static inline void widen_row(float *to, size_t stride, const void *from, int type, size_t at,
-                             int d) {
+INLINE void widen_row(float *to, size_t stride, const void *from, int type, size_t at, int d) {
     int i = 0;
     for (; i + LANES <= d; i += LANES) {
         v_store(to + i, load_typed(from, type, at + (size_t)i));
@@ -57,31 +43,10 @@ static void widen(float *to, size_t stride, const void *from, size_t from_row, i
                   int d) {
     for (int j = 0; j < n; j++, to += stride) {
         size_t at = (size_t)j * from_row;
-        if (type == CP_FP16) { /* the type is a constant in each */
-            widen_row(to, stride, from, CP_FP16, at, d);
-        } else if (type == CP_BF16) {
-            widen_row(to, stride, from, CP_BF16, at, d);
-        } else {
-            widen_row(to, stride, from, CP_FP32, at, d);
-        }
+#define CALL(TYPE) widen_row(to, stride, from, TYPE, at, d)
+        BY_TYPE(CALL);
+#undef CALL
     }
-}
-
-#define BY_TYPE(CALL)                                                                              \
-    if (type == CP_FP16) {                                                                         \
-        CALL(CP_FP16);                                                                             \
-    } else if (type == CP_BF16) {                                                                  \
-        CALL(CP_BF16);                                                                             \
-    } else {                                                                                       \
-        CALL(CP_FP32);                                                                             \
-    }
-
-INLINE vec load_up_to(const void *from, int type, size_t at, int n) {
-    return n < LANES ? load_some(from, type, at, n) : load_typed(from, type, at);
-}
-
-INLINE size_t bytes_of(int type, int n) {
-    return (size_t)n * (type == CP_FP32 ? sizeof(float) : sizeof(uint16_t));
 }
 
 /* ---- Products ----

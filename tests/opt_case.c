@@ -10,6 +10,7 @@
 #include "chunkproof/status.h"
 #include "chunkproof/tolerance.h"
 #include "gate/judge/class.h"
+#include "kept_case.h"
 #include "opt/kernels.h"
 #include "score_case.h"
 
@@ -62,17 +63,48 @@ int opt_case_run(struct cp_opt *opt, struct attend_case *c, int shift) {
 
 struct room {
     double *k, *v, *shift, *shift_error, *scratch, *expected, *bound;
+    struct gate_rotated scales;
 };
 
+/* What K, or V, is to the class: numbers that have scales beside them are as those of 8 bits. */
+static int cache_of(int type, const float *scales) {
+    return type >= CP_E4M3 && type <= CP_INT8 ? type
+           : scales != NULL                   ? CP_CACHE_E5M2
+                                              : CP_CACHE_PLAIN;
+}
+
 static struct cp_kernel kernel_of(const struct cp_attention *a) {
-    return (struct cp_kernel){.q_type = a->q_type,
-                              .kv_type = a->k_type,
+    int k = cache_of(a->k_type, a->scales.k), v = cache_of(a->v_type, a->scales.v);
+    int is_short = k == CP_CACHE_PLAIN && a->q_type <= CP_BF16;
+    return (struct cp_kernel){.q_type = is_short ? a->q_type : CP_FP32,
+                              .kv_type = is_short ? a->k_type : CP_FP32,
                               .out_type = a->out_type,
                               .lse_type = CP_FP64,
+                              .cache = {k, v, a->scales.per},
                               .arithmetic = CP_OPT_ARITHMETIC};
 }
 
-static const struct gate_rotated placed;
+/* The largest of 1 and of the scales, or of what they divide 1 into. */
+static double most_of(const struct attend_case *c, const float *scales, int inverse) {
+    double most = 1.0;
+    for (size_t i = 0; scales != NULL && i < kept_case_scales(c, c->attention.scales.per); i++) {
+        most = fmax(most, inverse ? 1.0 / (double)scales[i] : (double)scales[i]);
+    }
+    return most;
+}
+
+/* NUM-19 */
+static struct gate_rotated scales_of(const struct attend_case *c) {
+    const struct cp_scales *scales = &c->attention.scales;
+    struct gate_rotated rotated = {.over_scale = most_of(c, scales->v, 1),
+                                   .k_scale = most_of(c, scales->k, 0),
+                                   .v_scale = most_of(c, scales->v, 0)};
+    size_t n = (size_t)c->n_rows * (size_t)c->shape.n_heads * (size_t)c->shape.head_dim;
+    for (size_t i = 0; i < n; i++) {
+        rotated.query = fmax(rotated.query, fabs(c->q[i]));
+    }
+    return rotated;
+}
 
 /* NUM-14: how the scores of the row's keys are changed. A sink is one key more, whose rows in k and
  * v are zeros. Returns the largest. */
@@ -80,7 +112,7 @@ static double shift_keys(const struct attend_case *c, int row, int head, const s
                          int *n) {
     const struct cp_kernel kernel = kernel_of(&c->attention);
     const struct cp_score_arithmetic there =
-        gate_class_of_score(&kernel, c->attention.head_dim, &placed);
+        gate_class_of_score(&kernel, c->attention.head_dim, &room->scales);
     const struct cp_shift_arithmetic arithmetic = gate_class_of_shift(&kernel);
     size_t d = (size_t)c->attention.head_dim;
     double largest = 0.0, score;
@@ -170,7 +202,7 @@ static int row_is_wrong(const struct attend_case *c, int row, int head, const st
                                         room->scratch,
                                         changes ? room->shift : NULL,
                                         changes ? room->shift_error : NULL};
-    gate_class_of_steps(&kernel, a->head_dim, n, steps_of(c, &kernel, n), score, &placed,
+    gate_class_of_steps(&kernel, a->head_dim, n, steps_of(c, &kernel, n), score, &room->scales,
                         &arithmetic, &counts);
     cp_tolerance(&arithmetic, &counts, &question, gate_lse_error(&kernel, n, score), room->expected,
                  room->bound, &lse, &lse_bound);
@@ -195,7 +227,7 @@ int opt_case_wrong(const struct attend_case *c, int most, double *largest) {
     struct room room = {allocate(n * d, sizeof(double)), allocate(n * d, sizeof(double)),
                         allocate(n, sizeof(double)),     allocate(n, sizeof(double)),
                         allocate(3 * n, sizeof(double)), allocate(d, sizeof(double)),
-                        allocate(d, sizeof(double))};
+                        allocate(d, sizeof(double)),     scales_of(c)};
     int pairs = c->n_rows * c->shape.n_heads, wrong = 0, step = pairs / most + 1;
     for (int x = 0; x < pairs; x += step) {
         wrong += row_is_wrong(c, x / c->shape.n_heads, x % c->shape.n_heads, &room, largest);

@@ -20,7 +20,7 @@
 
 #define MOST 4096 /* numbers of an array here */
 
-static const int types[] = {CP_FP16, CP_BF16, CP_FP32};
+static const int types[] = {CP_FP16, CP_BF16, CP_FP32, CP_E4M3, CP_E5M2, CP_INT8};
 
 static int same(float x, float y) {
     return memcmp(&x, &y, sizeof x) == 0 || (isnan(x) && isnan(y));
@@ -59,6 +59,29 @@ static void every_number_is_widened_exactly(void **unused) {
     free(to);
 }
 
+/* All 256 numbers of 8 bits, with the sign of zeros; those behind a vector, too. */
+static void every_number_of_8_bits_is_widened_exactly(void **unused) {
+    uint8_t *from = allocate(256, sizeof *from);
+    float to[256];
+    (void)unused;
+    for (int i = 0; i < 256; i++) {
+        from[i] = (uint8_t)i;
+    }
+    for (int i = 0, version; (version = opt_case_version(i)) != 0; i++) {
+        struct cp_opt_kernels kernels = cp_opt_kernels_of(version);
+        for (int type = CP_E4M3; type <= CP_INT8; type++) {
+            for (int begin = 0; begin < 40; begin++) {
+                kernels.widen(to, 256, from + begin, 256, type, 1, 256 - begin);
+                for (int x = 0; x < 256 - begin; x++) {
+                    float right = (float)cp_number8_to_double((uint8_t)(begin + x), type);
+                    assert_true(same(to[x], right));
+                }
+            }
+        }
+    }
+    free(from);
+}
+
 /* Every length of a row; zeros behind it, nothing behind these; not a byte behind the array is read
  * (sanitizers). */
 static void rows_of_every_length(void **unused) {
@@ -68,7 +91,7 @@ static void rows_of_every_length(void **unused) {
         struct cp_opt_kernels kernels = cp_opt_kernels_of(version);
         for (int d = 1; d <= 40; d++) {
             size_t stride = (size_t)(d + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
-            for (int type = 0; type < 3; type++) {
+            for (int type = 0; type < 6; type++) {
                 size_t size = cp_number_size(types[type]), n = 3 * (size_t)d;
                 void *from = allocate(n, size);
                 for (size_t x = 0; x < n; x++) {
@@ -217,7 +240,7 @@ static void dots_and_values_of_few_rows(void **unused) {
     for (int i = 1, version; (version = opt_case_version(i)) != 0; i++) {
         struct cp_opt_kernels plain = cp_opt_portable(), kernels = cp_opt_kernels_of(version);
         for (int keys = 1; keys <= CP_OPT_KEYS; keys++) {
-            int rows = 1 + keys % FEW, d = 1 + keys * 7 % WIDEST, type = types[keys % 3];
+            int rows = 1 + keys % FEW, d = 1 + keys * 7 % WIDEST, type = types[keys % 6];
             size_t stride = (size_t)(d + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
             void *of = typed(kv, keys * d, type, 0), *sizes = typed(kv, keys * d, type, 1);
             memset(score, 0, sizeof score);
@@ -346,6 +369,7 @@ static void changing_by_row_and_by_column(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_is_widened_exactly),
+        cmocka_unit_test(every_number_of_8_bits_is_widened_exactly),
         cmocka_unit_test(rows_of_every_length),
         cmocka_unit_test(storing_rounds_as_demanded),
         cmocka_unit_test(products_of_every_size),

@@ -242,18 +242,13 @@ static void sizes_that_overflow(void **state) {
 /* Here alone: what the reference can do, and this cannot. */
 static void what_is_not_supported(void **state) {
     const struct world *w = *state;
-    static const float scale = 1.0F;
-    for (int field = 0; field < 10; field++) {
+    for (int field = 0; field < 4; field++) {
         struct cp_attention a = w->a;
-        int *const type[] = {&a.q_type, &a.k_type, &a.v_type, &a.out_type};
+        int *const type[] = {&a.q_type, &a.k_type, &a.v_type};
         if (field < 3) {
             *type[field] = CP_FP64;
-        } else if (field < 7) {
-            *type[field - 3] = CP_E4M3 + field % 3;
-        } else if (field == 7) {
-            a.scale = -0x1p128;
         } else {
-            *(field == 8 ? &a.scales.k : &a.scales.v) = &scale;
+            a.scale = -0x1p128;
         }
         a.workspace_size = 0;
         expect_alone(w, &a, CP_ERROR_UNSUPPORTED);

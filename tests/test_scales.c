@@ -13,63 +13,10 @@
 #include <cmocka.h>
 
 #include "chunkproof/chunkproof.h"
-#include "tests/attend_case.h"
+#include "tests/kept_case.h"
 #include "tests/random.h"
 
 #define MAX_HEADS 4
-
-/* K or V as a cache keeps it: numbers of `type`, and scales. */
-struct kept {
-    int type;
-    void *numbers;
-    float *scales;
-};
-
-static size_t places_of(const struct attend_case *c) {
-    return (size_t)c->plan->capacity * (size_t)c->shape.n_kv_heads * (size_t)c->shape.chunk_size;
-}
-
-static size_t scales_of(const struct attend_case *c, int per) {
-    return per == CP_CACHE_SCALE_TOKEN  ? places_of(c)
-           : per == CP_CACHE_SCALE_HEAD ? (size_t)c->shape.n_kv_heads
-                                        : 1;
-}
-
-/* NUM-18: chunk, K/V head and slot, from the number of all slots before. */
-static size_t scale_at(const struct attend_case *c, int per, size_t place) {
-    size_t head = place / (size_t)c->shape.chunk_size % (size_t)c->shape.n_kv_heads;
-    return per == CP_CACHE_SCALE_TOKEN ? place : per == CP_CACHE_SCALE_HEAD ? head : 0;
-}
-
-/* Makes numbers and scales near those of `exact`, and then exact what they stand for. Slots without
- * a key have NaNs in both, if the type has one. */
-static void keep(const struct attend_case *c, double *exact, int per, int type, int powers,
-                 unsigned long long *random, struct kept *kept) {
-    size_t n = places_of(c), d = (size_t)c->shape.head_dim, n_scales = scales_of(c, per);
-    kept->type = type;
-    kept->numbers = calloc(n * d, sizeof(double));
-    kept->scales = malloc(n_scales * sizeof(float));
-    assert_true(kept->numbers != NULL && kept->scales != NULL);
-    double largest = type == CP_INT8 ? 0x1p-5 : 1.0; /* integers have none below 1 */
-    for (size_t i = 0; i < n_scales; i++) {
-        double scale =
-            powers ? ldexp(1.0, random_below(random, 9) - 4) : 0.25 + 4.0 * random_uniform(random);
-        kept->scales[i] =
-            per == CP_CACHE_SCALE_TOKEN && isnan(exact[i * d]) ? NAN : (float)(scale * largest);
-    }
-    for (size_t i = 0; i < n * d; i++) {
-        double scale = (double)kept->scales[scale_at(c, per, i / d)];
-        cp_number_store(kept->numbers, type, i, exact[i] / scale);
-        if (!isnan(exact[i])) {
-            exact[i] = scale * cp_number_load(kept->numbers, type, i);
-        }
-    }
-}
-
-static void free_kept(struct kept *kept) {
-    free(kept->numbers);
-    free(kept->scales);
-}
 
 static void tree_case(struct attend_case *c, unsigned long long seed) {
     int n_heads = seed % 3 == 0 ? 4 : 2;
@@ -88,15 +35,9 @@ static void tree_case(struct attend_case *c, unsigned long long seed) {
     case_make(c, &shape, seed);
 }
 
-/* Has the cache in place of the arrays of doubles. */
 static void attend_over(struct attend_case *c, const struct kept *k, const struct kept *v, int per,
                         int variant) {
-    struct cp_attention before = c->attention;
-    c->attention.k = k->numbers;
-    c->attention.v = v->numbers;
-    c->attention.k_type = k->type;
-    c->attention.v_type = v->type;
-    c->attention.scales = (struct cp_scales){per, k->scales, v->scales};
+    struct cp_attention before = kept_case_take(c, k, v, per);
     assert_int_equal(case_run(c, variant), CP_OK);
     c->attention = before;
 }
@@ -153,11 +94,11 @@ static void caches_are_their_numbers_times_the_scales(void **unused) {
         c.attention.window.ahead = random_below(&random, 3);
         c.attention.scores.cap = random_below(&random, 3) == 0 ? 2.0 : 0.0;
         c.attention.scores.slopes = random_below(&random, 3) == 0 ? slopes : NULL;
-        keep(&c, c.k, per, k_type, 0, &random, &k);
-        keep(&c, c.v, per, v_type, 0, &random, &v);
+        k = kept_case_make(&c, c.k, per, k_type, 0, &random);
+        v = kept_case_make(&c, c.v, per, v_type, 0, &random);
         expect_same(&c, &k, &v, per, 0);
-        free_kept(&k);
-        free_kept(&v);
+        kept_case_free(&k);
+        kept_case_free(&v);
         case_free(&c);
     }
 }
@@ -170,11 +111,11 @@ static void powers_of_two_round_nothing(void **unused) {
         struct attend_case c;
         struct kept k, v;
         tree_case(&c, (unsigned long long)i + 1);
-        keep(&c, c.k, i / 49 % 3, i % 7, 1, &random, &k);
-        keep(&c, c.v, i / 49 % 3, i / 7 % 7, 1, &random, &v);
+        k = kept_case_make(&c, c.k, i / 49 % 3, i % 7, 1, &random);
+        v = kept_case_make(&c, c.v, i / 49 % 3, i / 7 % 7, 1, &random);
         expect_same(&c, &k, &v, i / 49 % 3, 1);
-        free_kept(&k);
-        free_kept(&v);
+        kept_case_free(&k);
+        kept_case_free(&v);
         case_free(&c);
     }
 }
@@ -190,11 +131,12 @@ static void scales_that_are_not_there(void **unused) {
         tree_case(&c, (unsigned long long)i + 1);
         for (int of_v = 0; of_v < 2; of_v++) {
             double *exact = of_v ? c.v : c.k;
-            keep(&c, exact, per, CP_E4M3, 0, &random, &kept[of_v]);
+            kept[of_v] = kept_case_make(&c, exact, per, CP_E4M3, 0, &random);
             if (i / 3 % 3 != 2 - of_v) { /* K, V, or both have none */
                 continue;
             }
-            for (size_t at = 0; at < places_of(&c) * (size_t)c.shape.head_dim; at++) {
+            size_t n = kept_case_scales(&c, CP_CACHE_SCALE_TOKEN) * (size_t)c.shape.head_dim;
+            for (size_t at = 0; at < n; at++) {
                 exact[at] =
                     isnan(exact[at]) ? NAN : cp_number_load(kept[of_v].numbers, CP_E4M3, at);
             }
@@ -202,8 +144,8 @@ static void scales_that_are_not_there(void **unused) {
             kept[of_v].scales = NULL;
         }
         expect_same(&c, &kept[0], &kept[1], per, 0);
-        free_kept(&kept[0]);
-        free_kept(&kept[1]);
+        kept_case_free(&kept[0]);
+        kept_case_free(&kept[1]);
         case_free(&c);
     }
 }

@@ -60,7 +60,8 @@ extern "C" {
 #define CP_OPT_ARITHMETIC                                                                          \
     {                                                                                              \
         .score = CP_SUM_FP32, .weights = CP_FP32, .values = CP_SUM_FP32, .partials = CP_FP32,      \
-        .exp_error = CP_OPT_EXP_ERROR, .tanh_error = CP_OPT_TANH_ERROR, .step = 64                 \
+        .k_dequantised = CP_FP32, .v_dequantised = CP_FP32, .exp_error = CP_OPT_EXP_ERROR,         \
+        .tanh_error = CP_OPT_TANH_ERROR, .step = 64                                                \
     }
 
 /* Caps on scores are from here to its reciprocal. */
@@ -95,8 +96,7 @@ size_t cp_opt_workspace(const struct cp_opt *opt, const struct cp_attention *att
 
 /* As cp_attend(), with the same checks in the same order, and these differences:
  *   CP_ERROR_ARGUMENT     also when opt is NULL
- *   CP_ERROR_UNSUPPORTED  a type of Q, K or V is CP_FP64, one is of 8 bits or there are scales
- *                         (NUM-18), K and V are of different types, the scale is above FLT_MAX in
+ *   CP_ERROR_UNSUPPORTED  a type of Q, K or V is CP_FP64, the scale is above FLT_MAX in
  *                         magnitude, a cap is neither 0 nor from CP_OPT_LEAST_CAP to its
  *                         reciprocal, a slope or a sink is no number or above FLT_MAX in magnitude;
  *                         checked after CP_ERROR_SHAPE and before CP_ERROR_WORKSPACE

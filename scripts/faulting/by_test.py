@@ -71,16 +71,21 @@ def emptied(place: pathlib.Path) -> pathlib.Path:
 
 def faulted(fault: Fault, place: pathlib.Path) -> list[pathlib.Path]:
     """What is compiled with the fault: the source. Of a header, the sources beside it that include
-    it by its path: they find the one in `place` first."""
+    it by its path, or a header beside it that does: they find the one in `place` first."""
     source = ROOT / fault.source
     if source.suffix != ".h":
         (place / "fault.c").write_text(fault.text(), encoding="utf-8")
         return [place / "fault.c"]
     (place / fault.source).parent.mkdir(parents=True)
     (place / fault.source).write_text(fault.text(), encoding="utf-8")
-    line = f'#include "{fault.source}"'
-    beside = sorted(source.parent.glob("*.c"))
-    return [path for path in beside if line in path.read_text(encoding="utf-8")]
+    beside = {path: path.read_text(encoding="utf-8") for path in source.parent.glob("*.[ch]")}
+    found = {source}
+    while True:
+        lines = [f'#include "{path.relative_to(ROOT)}"' for path in found]
+        more = {path for path, text in beside.items() if any(line in text for line in lines)}
+        if more <= found:
+            return sorted(path for path in found if path.suffix == ".c")
+        found |= more
 
 
 def xml_words() -> list[str]:

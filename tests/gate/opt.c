@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cp_opt_attend() as a kernel, on two threads: tensors without gaps, copied, and the plan. The
- * Makefile makes one of each version, and of each type of K and V; without any of its macros it is
- * the best version with binary16. That of AMX emulates it where the machine has none
+ * Makefile makes one of each version, and of each type of K and V, also of 8 bits with scales;
+ * without any of its macros it is the best version with binary16. That of AMX emulates it where the machine has none
  * (tests/amx_emulator.h). */
 #include <stdlib.h>
 
@@ -40,6 +40,25 @@
 #define SIZE sizeof(uint16_t)
 #endif
 
+/* NUM-18: K and V of 8 bits, and what has a scale of its own. */
+#if defined(OPT_e4m3)
+#define K_TYPE CP_E4M3
+#define V_TYPE CP_E4M3
+#define SCALES CP_CACHE_SCALE_HEAD
+#elif defined(OPT_int8)
+#define K_TYPE CP_INT8
+#define V_TYPE CP_INT8
+#define SCALES CP_CACHE_SCALE_TOKEN
+#elif defined(OPT_e5m2)
+#define K_TYPE CP_E5M2
+#define V_TYPE TYPE
+#define SCALES CP_CACHE_SCALE_TENSOR
+#else
+#define K_TYPE TYPE
+#define V_TYPE TYPE
+#define SCALES CP_CACHE_SCALE_TENSOR
+#endif
+
 /* The workspace: bytes of each part, in this order, so that each is aligned. */
 struct parts {
     size_t lse;   /* double [n_rows][h] */
@@ -54,12 +73,12 @@ static size_t lines(size_t n, size_t size) {
 
 static struct parts parts_of(const struct cp_kernel_call *call) {
     size_t d = (size_t)call->head_dim, results = (size_t)call->n_rows * (size_t)call->n_heads;
-    size_t pool = lines(pool_bytes(call, SIZE), 1);
+    size_t k = lines(pool_bytes(call, cp_number_size(K_TYPE)), 1);
+    size_t v = lines(pool_bytes(call, cp_number_size(V_TYPE)), 1);
     return (struct parts){lines(results, sizeof(double)),
                           lines((size_t)call->n_heads, sizeof(double)), lines(results * d, SIZE),
-                          is_contiguous(call, call->k_chunk, call->k_head, call->k_slot) ? 0 : pool,
-                          is_contiguous(call, call->v_chunk, call->v_head, call->v_slot) ? 0
-                                                                                         : pool};
+                          is_contiguous(call, call->k_chunk, call->k_head, call->k_slot) ? 0 : k,
+                          is_contiguous(call, call->v_chunk, call->v_head, call->v_slot) ? 0 : v};
 }
 
 static size_t workspace(const struct cp_kernel_call *call) {
@@ -114,9 +133,10 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
         .window = {call->window, call->ahead, call->kept},
         .scores = {call->cap, widened(call->slopes, call->n_heads, slopes),
                    widened(call->sinks, call->n_heads, sinks)},
+        .scales = {SCALES, call->k_scales, call->v_scales},
         .q_type = TYPE,
-        .k_type = TYPE,
-        .v_type = TYPE,
+        .k_type = K_TYPE,
+        .v_type = V_TYPE,
         .out_type = TYPE,
         .q = q,
         .k = p.k == 0 ? call->k : k,
@@ -126,10 +146,10 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
     };
     gather_rows(call, SIZE, q);
     if (p.k != 0) {
-        gather_pool(call, SIZE, call->k, call->k_chunk, call->k_head, call->k_slot, k);
+        gather_pool(call, cp_number_size(K_TYPE), call->k, call->k_chunk, call->k_head, call->k_slot, k);
     }
     if (p.v != 0) {
-        gather_pool(call, SIZE, call->v, call->v_chunk, call->v_head, call->v_slot, v);
+        gather_pool(call, cp_number_size(V_TYPE), call->v, call->v_chunk, call->v_head, call->v_slot, v);
     }
     int status = attend_in(opt, &attention);
     if (status == CP_OK) {
@@ -163,6 +183,8 @@ const struct cp_kernel cp_kernel = {
     .plans = CP_PLANS_LISTS,
     .masks = CP_MASKS_WINDOW | CP_MASKS_AHEAD | CP_MASKS_KEPT,
     .scores = CP_SCORES_CAP | CP_SCORES_SLOPES | CP_SCORES_SINKS,
+    .cache = {K_TYPE == TYPE ? CP_CACHE_PLAIN : K_TYPE, V_TYPE == TYPE ? CP_CACHE_PLAIN : V_TYPE,
+              SCALES},
     .arithmetic = CP_OPT_ARITHMETIC,
     .refuses = refuses,
     .workspace = workspace,
