@@ -89,9 +89,8 @@ static inline vec v_load_e4(const uint8_t *from) {
     __m256i wide = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)from));
     __m256i half = _mm256_and_si256(_mm256_slli_epi16(wide, 7), _mm256_set1_epi16((short)0xBF80));
     __m256i ones = _mm256_set1_epi16(0x3F80);
-    __m256i nan = _mm256_cmpeq_epi16(_mm256_and_si256(half, ones), ones);
-    half = _mm256_or_si256(half, _mm256_and_si256(nan, _mm256_set1_epi16(0x7C00)));
-    return v_mul(_mm512_cvtph_ps(half), v_set(0x1p8F));
+    __mmask16 number = _mm256_cmpneq_epi16_mask(_mm256_and_si256(half, ones), ones);
+    return _mm512_mask_mul_ps(v_set(NAN), number, _mm512_cvtph_ps(half), v_set(0x1p8F));
 }
 
 static inline vec v_load_i8(const uint8_t *from) {
