@@ -336,6 +336,9 @@ static void with_problem(const cp_cuda *cuda, const cp_cuda_attention *a, const 
     p.chunk_size = cuda->chunk_size;
     p.window = a->window;
     p.scale = A::scale_of(a->scale);
+    p.cap = A::cap_of(a->scores.cap);
+    p.slopes = a->scores.slopes;
+    p.sinks = a->scores.sinks;
     p.q = static_cast<const __half *>(a->q);
     p.k = static_cast<const __half *>(a->k);
     p.v = static_cast<const __half *>(a->v);
@@ -431,6 +434,24 @@ static int check_window(cp_cuda *cuda, const cp_window &window) {
     return CP_OK;
 }
 
+/* SCORE-1: a cap whose reciprocal is a normal number of binary32, also times log2(e). */
+static int check_scores(cp_cuda *cuda, const cp_scores &scores) {
+    if (scores.cap != 0.0 &&
+        !(scores.cap >= CP_CUDA_LEAST_CAP && scores.cap <= 1.0 / CP_CUDA_LEAST_CAP)) {
+        return failed(cuda, CP_ERROR_ARGUMENT, "scores.cap is %g", scores.cap);
+    }
+    const struct {
+        const char *name;
+        const double *address;
+    } lists[] = {{"slopes", scores.slopes}, {"sinks", scores.sinks}};
+    for (const auto &list : lists) {
+        if (!is_aligned(list.address, alignof(double))) {
+            return failed(cuda, CP_ERROR_ARGUMENT, "scores.%s is not aligned", list.name);
+        }
+    }
+    return CP_OK;
+}
+
 static int check_shape(cp_cuda *cuda, const cp_cuda_attention *a) {
     if (a->n_heads < 1 || a->n_kv_heads < 1 || a->head_dim < 1 || a->n_heads % a->n_kv_heads != 0) {
         return failed(cuda, CP_ERROR_SHAPE,
@@ -466,6 +487,7 @@ int cp_cuda_attend(cp_cuda *cuda, const cp_cuda_attention *attention, void *stre
     status = status != CP_OK ? status : check_stamp(cuda, attention->stamp);
     status = status != CP_OK ? status : check_tensors(cuda, attention);
     status = status != CP_OK ? status : check_window(cuda, attention->window);
+    status = status != CP_OK ? status : check_scores(cuda, attention->scores);
     status = status != CP_OK ? status : check_shape(cuda, attention);
     status = status != CP_OK ? status : choose_version(cuda, attention, &version);
     if (status != CP_OK) {

@@ -27,6 +27,8 @@ struct Field {
     typedef unsigned Weight;     /* of Z_p */
     typedef unsigned Scale;      /* of Z_q */
     typedef unsigned Log;        /* of Z_p: the sum of w^s itself, without a logarithm */
+    typedef unsigned Given;      /* of Z_q: slopes and sinks */
+    typedef unsigned Cap;        /* of Z_q; 0: none */
 
     static __device__ Score none() {
         return 0xFFFFFFFFu;
@@ -44,6 +46,29 @@ struct Field {
         return sum * scale % q;
     }
 
+    static __device__ Scale scaled_already() {
+        return 1;
+    }
+
+    static __host__ __device__ bool is_cap(Cap cap) {
+        return cap != 0;
+    }
+
+    /* There is no tanh here, and the cube stands for it. That of a sum is not the sum of the cubes,
+     * so that it shows what is capped. */
+    static __device__ Score capped(Score s, Cap cap) {
+        return s * s % q * s % q * cap % q;
+    }
+
+    static __device__ Score score_of(Given x) {
+        return x;
+    }
+
+    static __device__ Score biased(Score s, Score slope, long long distance) {
+        long long left = distance % q;
+        return (s + slope * static_cast<unsigned>(left < 0 ? left + q : left) % q) % q;
+    }
+
     static __device__ Score maximum(Score a, Score b) {
         return place(a) > place(b) ? a : b;
     }
@@ -54,6 +79,10 @@ struct Field {
 
     static __device__ Weight zero() {
         return 0;
+    }
+
+    static __device__ Weight one() {
+        return 1;
     }
 
     /* It cannot say so: weights add up to 0 elsewhere, too. */

@@ -37,7 +37,7 @@ template <class A> __device__ bool has_sums(const Problem<A> &p, typename A::Wei
 }
 
 /* TPP-2. Block (query row, head), thread i: merges the partial results of the tasks on the path,
- * and divides; i is the element of the output. */
+ * then the sink (SCORE-3), and divides; i is the element of the output. */
 template <class A> __global__ void merge_rows(Problem<A> p) {
     int row = blockIdx.x, head = blockIdx.y, i = threadIdx.x;
     int s = p.lists.sequence[row];
@@ -48,6 +48,9 @@ template <class A> __global__ void merge_rows(Problem<A> p) {
         if (has_sums(p, n)) {
             attn_reduce(state, State<A>{p.part_m[at], n, p.part_o[at * p.head_dim + i]});
         }
+    }
+    if (p.sinks != nullptr) {
+        attn_reduce(state, State<A>{A::score_of(p.sinks[head]), A::one(), A::zero()});
     }
     A::store_mean(p.out, p.out_type, row_begin(p, row, head) + i, state.o, state.n);
     if (i == 0 && p.lse != nullptr) {

@@ -49,6 +49,10 @@ template <class A> struct Problem : cp_dims {
     int out_type;
     typename A::Log *lse; /* [query rows][h], or NULL */
 
+    typename A::Cap cap;             /* SCORE-1, or none */
+    const typename A::Given *slopes; /* [h] SCORE-2, or NULL */
+    const typename A::Given *sinks;  /* [h] SCORE-3, or NULL */
+
     typename A::Score *part_m;  /* [n_parts][h]: m of each partial result (MERGE-1) */
     typename A::Weight *part_n; /* [n_parts][h]: n */
     typename A::Weight *part_o; /* [n_parts][h][d]: o */

@@ -20,6 +20,12 @@ struct Real {
     typedef float Weight;
     typedef float Scale;
     typedef double Log;
+    typedef double Given; /* slopes and sinks, as the caller has them */
+
+    /* SCORE-1, in the unit of scores; zeros: none. */
+    struct Cap {
+        float cap, inverse; /* and 1 / cap */
+    };
 
     /* The maximum of no score. */
     static __device__ Score none() {
@@ -44,6 +50,34 @@ struct Real {
         return scale * sum;
     }
 
+    /* Of a score that is scaled already. */
+    static __device__ Scale scaled_already() {
+        return 1.0f;
+    }
+
+    static Cap cap_of(double cap) {
+        float inverse = cap == 0.0 ? 0.0f : static_cast<float>(1.0 / cap);
+        return {static_cast<float>(cap), inverse};
+    }
+
+    static __host__ __device__ bool is_cap(const Cap &cap) {
+        return cap.cap != 0.0f;
+    }
+
+    static __device__ Score capped(Score s, const Cap &cap) {
+        return cap.cap * tanhf(s * cap.inverse);
+    }
+
+    /* A slope or a sink in the unit of scores. */
+    static __device__ Score score_of(Given x) {
+        return static_cast<float>(x);
+    }
+
+    /* A distance below 2^24 is exact. */
+    static __device__ Score biased(Score s, Score slope, long long distance) {
+        return s + slope * static_cast<float>(distance);
+    }
+
     static __device__ Score maximum(Score a, Score b) {
         return fmaxf(a, b);
     }
@@ -55,6 +89,10 @@ struct Real {
 
     static __device__ Weight zero() {
         return 0.0f;
+    }
+
+    static __device__ Weight one() {
+        return 1.0f;
     }
 
     /* Does this sum of weights say that there was no key? */
@@ -107,11 +145,21 @@ struct Real {
     }
 };
 
-/* The same with scores in bits: the scale has the factor log2(e), and the exponential is a power of
- * two. */
+/* The same with scores in bits: the scale has the factor log2(e), as caps, slopes and sinks have,
+ * and the exponential is a power of two. */
 struct RealInBits : Real {
+    static constexpr double LOG2_E = 1.4426950408889634;
+
     static float scale_of(double scale) {
-        return static_cast<float>(scale * 1.4426950408889634);
+        return static_cast<float>(scale * LOG2_E);
+    }
+
+    static Cap cap_of(double cap) {
+        return Real::cap_of(cap * LOG2_E);
+    }
+
+    static __device__ Score score_of(Given x) {
+        return static_cast<float>(x * LOG2_E);
     }
 
     static __device__ Weight exponential(Score a, Score b) {

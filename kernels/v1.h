@@ -6,25 +6,27 @@
 #define CHUNKPROOF_KERNELS_V1_H
 
 #include "kernels/merge.h"
+#include "kernels/scores.h"
 
 namespace chunkproof {
 namespace v1 {
 
-/* SOFTMAX-1 */
+/* SOFTMAX-1, SCORE-4, of key j of a task. */
 template <class A>
 __device__ typename A::Score score(const Problem<A> &p, const typename A::Key *q,
-                                   const typename A::Key *k) {
+                                   const typename A::Key *k, const Bias<A> &bias, int j) {
     typename A::Score sum = A::no_product();
     for (int i = 0; i < p.head_dim; i++) {
         sum = A::add_product(sum, q[i], k[i]);
     }
-    return A::scaled(sum, p.scale);
+    return changed(p, A::scaled(sum, p.scale), bias, j);
 }
 
-/* MERGE-3: element i of the state of keys begin .. end - 1 of a chunk. */
+/* MERGE-3: element i of the state of keys begin .. end - 1 of a chunk. first: which key of the task
+ * its first one is. */
 template <class A>
-__device__ State<A> partial_attn(const Problem<A> &p, int row, int head, int chunk, int begin,
-                                 int end, int i) {
+__device__ State<A> partial_attn(const Problem<A> &p, const Bias<A> &bias, int row, int head,
+                                 int chunk, int first, int begin, int end, int i) {
     std::size_t d = p.head_dim;
     std::size_t slice = slice_begin(p, chunk, kv_head_of(p, head));
     const typename A::Key *q = p.q + row_begin(p, row, head);
@@ -32,10 +34,11 @@ __device__ State<A> partial_attn(const Problem<A> &p, int row, int head, int chu
     const typename A::Value *v = p.v + slice;
     State<A> state = empty_state<A>();
     for (int j = begin; j < end; j++) {
-        state.m = A::maximum(state.m, score(p, q, k + j * d));
+        state.m = A::maximum(state.m, score(p, q, k + j * d, bias, first + j));
     }
     for (int j = begin; j < end; j++) {
-        typename A::Weight weight = A::exponential(score(p, q, k + j * d), state.m);
+        typename A::Score s = score(p, q, k + j * d, bias, first + j);
+        typename A::Weight weight = A::exponential(s, state.m);
         state.n = A::add(state.n, weight);
         state.o = A::add_weighted(state.o, weight, v[j * d + i]);
     }
@@ -48,6 +51,7 @@ template <class A>
 __device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int n_keys, int row,
                               int head, int i) {
     cp_keys_seen seen = cp_keys_seen_from(&p.window, p.lists.position[row], task.position, n_keys);
+    Bias<A> bias = bias_of(p, task, row, head);
     State<A> state = empty_state<A>();
     for (int k = 0; k < task.n_chunks; k++) {
         int chunk = p.lists.chunk[task.first_chunk + k], first = k * p.chunk_size;
@@ -55,10 +59,10 @@ __device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int n_ke
         int begin = cp_keys_from(seen.begin - 1, first, p.chunk_size);
         int end = cp_keys_from(seen.end - 1, first, p.chunk_size);
         if (kept > 0) {
-            attn_reduce(state, partial_attn(p, row, head, chunk, 0, kept, i));
+            attn_reduce(state, partial_attn(p, bias, row, head, chunk, first, 0, kept, i));
         }
         if (begin < end) {
-            attn_reduce(state, partial_attn(p, row, head, chunk, begin, end, i));
+            attn_reduce(state, partial_attn(p, bias, row, head, chunk, first, begin, end, i));
         }
     }
     return state;

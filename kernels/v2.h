@@ -17,6 +17,7 @@
 #define CHUNKPROOF_KERNELS_V2_H
 
 #include "kernels/queries.h"
+#include "kernels/scores.h"
 
 namespace chunkproof {
 namespace v2 {
@@ -116,12 +117,15 @@ __device__ typename A::Score score(const Problem<A> &p, const Tiles<A, D> &tiles
 /* MERGE-3, MERGE-4 for a query of the tile: computes the weights relative to the new maximum, and
  * the factor that rescales everything before to it. A warp does this, with one key for each
  * lane. */
-template <class A, int D>
-__device__ void weigh(const Problem<A> &p, Tiles<A, D> &tiles, int x, int first_key,
-                      typename A::Score &m, typename A::Weight &n) {
+template <class A, int D, bool CHANGED>
+__device__ void weigh(const Problem<A> &p, const cp_task &task, Tiles<A, D> &tiles, int x,
+                      int first_key, typename A::Score &m, typename A::Weight &n) {
     int j = threadIdx.x % 32;
     bool seen = cp_sees(&tiles.query[x].seen, first_key + j) != 0;
     typename A::Score s = score(p, tiles, x, j);
+    if (CHANGED) {
+        s = changed(p, s, bias_of(p, task, tiles.query[x].row, tiles.query[x].head), first_key + j);
+    }
     typename A::Score m_new = A::maximum(m, warp_maximum<A>(seen ? s : A::none()));
     typename A::Weight weight = seen ? A::exponential(s, m_new) : A::zero();
     typename A::Weight rescale = A::exponential(m, m_new);
@@ -134,7 +138,8 @@ __device__ void weigh(const Problem<A> &p, Tiles<A, D> &tiles, int x, int first_
 }
 
 /* Block (task, K/V head, any): the partial results of the task's queries, tile by tile. */
-template <class A, int D> __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
+template <class A, int D, bool CHANGED>
+__global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
     const int ROWS = QUERIES / WARPS;       /* queries of a warp */
     const int SUMS = QUERIES * D / THREADS; /* elements of o of a thread */
     typedef Tiles<A, D> Shared;
@@ -167,7 +172,7 @@ template <class A, int D> __global__ void __launch_bounds__(THREADS) attend_task
             load_keys(p, task, kv_head, first_key, end_of_tile<KEYS>(all, first_key), tiles);
             __syncthreads();
             for (int r = 0; r < ROWS; r++) {
-                weigh(p, tiles, warp * ROWS + r, first_key, m[r], n[r]);
+                weigh<A, D, CHANGED>(p, task, tiles, warp * ROWS + r, first_key, m[r], n[r]);
             }
             __syncthreads();
             for (int r = 0; r < SUMS; r++) {
@@ -202,7 +207,9 @@ template <class A, int D> __global__ void __launch_bounds__(THREADS) attend_task
 template <class A, class Launch>
 void attend(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
     with_head_dim(p.head_dim, [&](auto d) {
-        launch(grid_of_tiles(p, schedule, QUERIES), dim3(THREADS), 0, attend_tasks<A, d.value>, p);
+        const auto kernel =
+            changes_scores(p) ? attend_tasks<A, d.value, true> : attend_tasks<A, d.value, false>;
+        launch(grid_of_tiles(p, schedule, QUERIES), dim3(THREADS), 0, kernel, p);
     });
     merge(launch, p, schedule);
 }

@@ -17,6 +17,7 @@
 #define CHUNKPROOF_KERNELS_V3_H
 
 #include "kernels/queries.h"
+#include "kernels/scores.h"
 
 namespace chunkproof {
 namespace v3 {
@@ -146,11 +147,31 @@ __device__ void multiply_keys(const Tiles<A, D, MT> &tiles, int buffer, int x, i
     }
 }
 
+/* SCORE-4: scales and changes the scores, also of keys that a row does not see. `query` and
+ * first_key are those of weigh(). */
+template <class A, int D, int N>
+__device__ void change(const Problem<A> &p, const cp_task &task, typename A::Score (&s)[N / 8][4],
+                       int first_key, const Query *query) {
+    int column = threadIdx.x % 4 * 2;
+    SIMT_UNROLL
+    for (int r = 0; r < 2; r++) {
+        Bias<A> bias = bias_of(p, task, query[8 * r].row, query[8 * r].head);
+        SIMT_UNROLL
+        for (int y = 0; y < N / 8; y++) {
+            SIMT_UNROLL
+            for (int x = 0; x < 2; x++) {
+                typename A::Score &score = s[y][2 * r + x];
+                score = changed(p, A::scaled(score, p.scale), bias, first_key + 8 * y + column + x);
+            }
+        }
+    }
+}
+
 /* MERGE-3, MERGE-4: scales the scores (none() for keys that a row does not see), finds the new
  * maximum, and rescales n and o to it. `query` is the lane's first one, of row g. first_key is the
  * number in the task of the first of the N keys. */
 template <class A, int D, int N, bool WINDOW>
-__device__ void weigh(const Problem<A> &p, typename A::Score (&s)[N / 8][4], int first_key,
+__device__ void weigh(typename A::Scale scale, typename A::Score (&s)[N / 8][4], int first_key,
                       const Query *query, Sums<A, D> &sums) {
     int column = threadIdx.x % 4 * 2;
     typename A::Weight rescale[2];
@@ -165,7 +186,7 @@ __device__ void weigh(const Problem<A> &p, typename A::Score (&s)[N / 8][4], int
                 int key = first_key + 8 * y + column + x;
                 bool seen = WINDOW ? cp_sees(&of_row, key) != 0 : key < of_row.end;
                 typename A::Score &score = s[y][2 * r + x];
-                score = seen ? A::scaled(score, p.scale) : A::none();
+                score = seen ? A::scaled(score, scale) : A::none();
                 m = A::maximum(m, score);
             }
         }
@@ -265,7 +286,7 @@ __device__ void store(const Problem<A> &p, const Tiles<A, D, MT> &tiles) {
 }
 
 /* Block (task, K/V head, any): the partial results of the queries of a task, 16 MT at a time. */
-template <class A, int D, int MT>
+template <class A, int D, int MT, bool CHANGED>
 __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
     typedef Tiles<A, D, MT> Shared;
     const int N = KEYS * MT / WARPS; /* keys of a tile for each warp */
@@ -298,10 +319,14 @@ __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
             __syncthreads();
             typename A::Score s[N / 8][4];
             multiply_keys<A, D, MT, N>(tiles, buffer, x, j, s);
+            if (CHANGED) {
+                change<A, D, N>(p, task, s, first_key + j, &tiles.query[x + g]);
+            }
+            typename A::Scale scale = CHANGED ? A::scaled_already() : p.scale;
             if (p.window.keys == 0) {
-                weigh<A, D, N, false>(p, s, first_key + j, &tiles.query[x + g], sums);
+                weigh<A, D, N, false>(scale, s, first_key + j, &tiles.query[x + g], sums);
             } else {
-                weigh<A, D, N, true>(p, s, first_key + j, &tiles.query[x + g], sums);
+                weigh<A, D, N, true>(scale, s, first_key + j, &tiles.query[x + g], sums);
             }
             multiply_values<A, D, MT, N>(tiles, buffer, j, s, sums);
             __syncthreads();
@@ -321,8 +346,9 @@ inline int warps_of(int queries) {
 template <class A, int D, int MT, class Launch>
 void launch_tasks(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
     typedef Tiles<A, D, MT> Shared;
-    launch(grid_of_tiles(p, schedule, Shared::QUERIES), dim3(THREADS), sizeof(Shared),
-           attend_tasks<A, D, MT>, p);
+    const auto kernel =
+        changes_scores(p) ? attend_tasks<A, D, MT, true> : attend_tasks<A, D, MT, false>;
+    launch(grid_of_tiles(p, schedule, Shared::QUERIES), dim3(THREADS), sizeof(Shared), kernel, p);
 }
 
 /* The two phases, for a head dimension that has tiles; launch is that of merge(). */

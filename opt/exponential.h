@@ -22,8 +22,8 @@
  *     p    1.0 u of r^2 P, 1.2 u of r, u of the sum: 3.2 u, or 2 u for n = 0
  *     m    for n = 0 that of p, 2 u. For n = -1 |m| >= 0.293, and |p / 2| <= 0.207 has the error
  *          3.2 u: 2.3 u, and u of the sum, 3.3 u. For n <= -2 no more than 1.5 u
- *     -m / (2 + m)    2 / (2 + m) of m's, u of 2 + m, u of the quotient. 2 / (2 + m) is 1.17 where m
- *          = -0.293, and 2 at most
+ *     -m / (2 + m)    2 / (2 + m) of m's, u of 2 + m, u of the quotient. 2 / (2 + m) is 1.17 for
+ *          m = -0.293, and 2 at most
  *
  * So tanh is within 1.17 * 3.3 u + 2 u = 5.9 u, for 2 |x| just above ln 2 / 2, where it is worst.
  * tests/test_opt_tanh.c finds 3.22 u among all numbers, for 2 |x| = 0.29, and CP_OPT_TANH_ERROR is

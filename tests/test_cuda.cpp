@@ -59,6 +59,21 @@ static void every_version_is_within_the_tolerance(void **) {
     }
 }
 
+/* SCORE-1 to 4, through the launcher: all eight ways to have a cap, slopes and sinks. */
+static void scores_are_changed(void **) {
+    for (int seed = 0; seed < 8; seed++) {
+        LateRig rig(small(64), 1 + seed);
+        score_case drawn;
+        rig.change_scores(drawn, seed);
+        rig.start();
+        for (int version = 1; version <= N_VERSIONS; version++) {
+            rig.attention.version = version;
+            rig.attended();
+            rig.judge_results(version);
+        }
+    }
+}
+
 static void lse_may_be_left_out(void **) {
     LateRig rig(plain_shape);
     rig.start();
@@ -468,6 +483,15 @@ static void wrong_attention_is_refused(void **) {
         {"window.ahead is -2", CP_ERROR_ARGUMENT, [](A &a) { a.window.ahead = -2; }},
         {"window.kept is 1073741825", CP_ERROR_ARGUMENT,
          [](A &a) { a.window.kept = CP_MAX_WINDOW + 1; }},
+        {"scores.cap is -1", CP_ERROR_ARGUMENT, [](A &a) { a.scores.cap = -1.0; }},
+        {"scores.cap is nan", CP_ERROR_ARGUMENT, [](A &a) { a.scores.cap = NAN; }},
+        {"scores.cap is inf", CP_ERROR_ARGUMENT, [](A &a) { a.scores.cap = INFINITY; }},
+        {"scores.cap is 1e-38", CP_ERROR_ARGUMENT, [](A &a) { a.scores.cap = 1e-38; }},
+        {"scores.cap is 8.5e+37", CP_ERROR_ARGUMENT, [](A &a) { a.scores.cap = 8.5e37; }},
+        {"scores.slopes is not aligned", CP_ERROR_ARGUMENT,
+         [](A &a) { a.scores.slopes = reinterpret_cast<const double *>(std::uintptr_t{12}); }},
+        {"scores.sinks is not aligned", CP_ERROR_ARGUMENT,
+         [](A &a) { a.scores.sinks = reinterpret_cast<const double *>(std::uintptr_t{4}); }},
         {"n_heads 0", CP_ERROR_SHAPE, [](A &a) { a.n_heads = 0; }},
         {"n_kv_heads 3", CP_ERROR_SHAPE, [](A &a) { a.n_kv_heads = 3; }},
         {"n_kv_heads 0", CP_ERROR_SHAPE, [](A &a) { a.n_kv_heads = 0; }},
@@ -511,6 +535,7 @@ template <void (*test)(void **)> static void caught(void **state) {
 int main() {
     const CMUnitTest tests[] = {
         TEST(every_version_is_within_the_tolerance),
+        TEST(scores_are_changed),
         TEST(lse_may_be_left_out),
         TEST(version_0_is_the_highest_that_can),
         TEST(only_what_has_changed_is_copied),

@@ -66,6 +66,8 @@ static Problem<A> problem_of(const attend_case &c, const Schedule &schedule, Mem
     p.head_dim = c.shape.head_dim;
     p.chunk_size = c.shape.chunk_size;
     p.window = c.attention.window;
+    p.slopes = nullptr;
+    p.sinks = nullptr;
     p.out = memory.out.data();
     p.out_type = memory.out_type;
     p.lse = memory.lse.data();
@@ -100,6 +102,13 @@ static simt::Config config_of(const attend_case &c, const Schedule &schedule, co
         Memory<A>::buffer("part_n", memory.part_n),
         Memory<A>::buffer("part_o", memory.part_o),
     };
+    std::size_t of_heads = static_cast<std::size_t>(p.n_heads) * sizeof *p.slopes;
+    if (p.slopes != nullptr) {
+        config.buffers.push_back({"slopes", p.slopes, of_heads, false});
+    }
+    if (p.sinks != nullptr) {
+        config.buffers.push_back({"sinks", p.sinks, of_heads, false});
+    }
     return config;
 }
 
@@ -111,6 +120,9 @@ static Memory<A> run(const attend_case &c, int version, const Schedule &schedule
     Memory<A> memory(c, schedule.of);
     Problem<A> p = problem_of(c, schedule, memory);
     p.scale = A::scale_of(c.attention.scale);
+    p.cap = A::cap_of(c.attention.scores.cap);
+    p.slopes = c.attention.scores.slopes;
+    p.sinks = c.attention.scores.sinks;
     p.q = static_cast<const __half *>(c.attention.q);
     p.k = static_cast<const __half *>(c.attention.k);
     p.v = static_cast<const __half *>(c.attention.v);
@@ -155,16 +167,26 @@ static cp_window window_of(const shape &s, int seed) {
     return windows[static_cast<std::size_t>(seed) % (sizeof windows / sizeof windows[0])];
 }
 
-/* each(case, version, schedule) for every shape, version and length of tasks; `windows`: with one
- * for each seed, another one for each shape. */
-template <class Each> static void each_case(int n_seeds, bool windows, Each each) {
+/* Cases as they are; with a window, another one for each seed and shape; with changed scores and
+ * sinks, every other one with a window, too. */
+enum Kind { PLAIN, WINDOWS, SCORES };
+
+/* each(case, version, schedule) for every shape, version and length of tasks. */
+template <class Each> static void each_case(int n_seeds, Kind kind, Each each) {
     int of_shape = 0;
     for (const shape &s : shapes) {
         of_shape++;
         for (int seed = 1; seed <= n_seeds; seed++) {
             attend_case c;
+            score_case drawn;
+            int number = of_shape + 5 * seed;
             case_make(&c, &s, static_cast<unsigned long long>(seed));
-            c.attention.window = windows ? window_of(s, of_shape + 5 * seed) : cp_window{0, 0, 0};
+            if (kind == WINDOWS || (kind == SCORES && number / 2 % 2 == 1)) {
+                c.attention.window = window_of(s, number);
+            }
+            if (kind == SCORES) {
+                score_case_draw(&c, &drawn, static_cast<unsigned long long>(number + number / 7));
+            }
             for (int version = 1; version <= plain::n_versions; version++) {
                 if (is_asked_for(version, s)) {
                     each(c, version, Schedule(c, 1 + seed % 3));
@@ -186,9 +208,9 @@ static double compare_one(const attend_case &c, int version, const Schedule &sch
                        : compare(run<Bits>(c, version, schedule, seed));
 }
 
-static void compare_all(int n_seeds, bool windows) {
+static void compare_all(int n_seeds, Kind kind) {
     double largest[plain::n_versions + 1] = {};
-    each_case(n_seeds, windows, [&](const attend_case &c, int version, const Schedule &schedule) {
+    each_case(n_seeds, kind, [&](const attend_case &c, int version, const Schedule &schedule) {
         double x = compare_one<plain::Nats, plain::Bits>(c, version, schedule, 0);
         largest[version] = std::fmax(largest[version], x);
     });
@@ -198,12 +220,31 @@ static void compare_all(int n_seeds, bool windows) {
 }
 
 static void numbers_are_within_the_tolerance(void **) {
-    compare_all(3, false);
+    compare_all(3, PLAIN);
 }
 
 /* WINDOW-1 to WINDOW-3 */
 static void so_are_those_of_windows(void **) {
-    compare_all(6, true);
+    compare_all(6, WINDOWS);
+}
+
+/* With which the kernels cap scores on the executor: every 509th number from 2^-30 on; below, and
+ * from 9.25 on, it is x and 1. */
+static void tanhf_is_as_exact_as_declared(void **) {
+    double worst = 0.0;
+    for (std::uint32_t bits = 0x30800000; bits < 0x41140000; bits += 509) {
+        float x;
+        std::memcpy(&x, &bits, sizeof x);
+        double right = std::tanh(static_cast<double>(x));
+        double error = std::fabs(static_cast<double>(tanhf(x)) - right) / right;
+        worst = std::fmax(worst, error / shift_arithmetic().tanh_error);
+    }
+    assert_true(worst <= 1.0 && tanhf(0x1p-31f) == 0x1p-31f && tanhf(9.25f) == 1.0f);
+}
+
+/* SCORE-1 to SCORE-4 */
+static void so_are_those_of_changed_scores(void **) {
+    compare_all(8, SCORES);
 }
 
 /* Version 1 computes every score for every element anew: with few elements only where that is done
@@ -212,8 +253,8 @@ static bool takes_long(int version, const attend_case &c) {
     return version == 1 && c.shape.head_dim > 64;
 }
 
-static void check_all(bool windows) {
-    each_case(1, windows, [&](const attend_case &c, int version, const Schedule &schedule) {
+static void check_all(int n_seeds, Kind kind) {
+    each_case(n_seeds, kind, [&](const attend_case &c, int version, const Schedule &schedule) {
         if (takes_long(version, c)) {
             return;
         }
@@ -222,11 +263,15 @@ static void check_all(bool windows) {
 }
 
 static void checks_find_nothing(void **) {
-    check_all(false);
+    check_all(1, PLAIN);
 }
 
 static void checks_find_nothing_with_windows(void **) {
-    check_all(true);
+    check_all(1, WINDOWS);
+}
+
+static void checks_find_nothing_with_changed_scores(void **) {
+    check_all(2, SCORES);
 }
 
 template <class A>
@@ -240,8 +285,8 @@ static void same_bits(const attend_case &c, int version, const Schedule &schedul
     }
 }
 
-static void run_in_orders(bool windows) {
-    each_case(1, windows, [](const attend_case &c, int version, const Schedule &schedule) {
+static void run_in_orders(Kind kind) {
+    each_case(1, kind, [](const attend_case &c, int version, const Schedule &schedule) {
         if (takes_long(version, c)) {
             return;
         }
@@ -254,8 +299,9 @@ static void run_in_orders(bool windows) {
 }
 
 static void every_order_gives_the_same_bits(void **) {
-    run_in_orders(false);
-    run_in_orders(true);
+    run_in_orders(PLAIN);
+    run_in_orders(WINDOWS);
+    run_in_orders(SCORES);
 }
 
 template <class A>
@@ -270,7 +316,7 @@ static void same_bits_of(attend_case c, int version, const Schedule &schedule, c
 
 /* WINDOW-1: without a window kept says nothing, and a window that is large enough hides nothing. */
 static void a_large_window_and_none_are_the_same(void **) {
-    each_case(1, false, [](const attend_case &c, int version, const Schedule &schedule) {
+    each_case(1, PLAIN, [](const attend_case &c, int version, const Schedule &schedule) {
         if (takes_long(version, c) || c.shape.query_mode == CASE_OWN) {
             return; /* rows may stand further behind the last key than a window is wide */
         }
@@ -289,7 +335,8 @@ static void a_large_window_and_none_are_the_same(void **) {
 /* Q and K in Z_q, V in Z_p; also where no key is: whoever reads that gets something else. */
 struct FieldData {
     std::vector<std::uint16_t> q, k, v;
-    unsigned scale;
+    std::vector<unsigned> slopes, sinks; /* in a case with changed scores; else none */
+    unsigned scale, cap = 0;
 
     explicit FieldData(const attend_case &c) {
         unsigned long long random = c.seed + 1;
@@ -306,6 +353,28 @@ struct FieldData {
             x = static_cast<std::uint16_t>(random_below(&random, Field::p));
         }
         scale = 1 + static_cast<unsigned>(random_below(&random, Field::q - 1));
+        draw_scores(c, &random);
+    }
+
+    /* As many of a cap, slopes and sinks as the case has. */
+    void draw_scores(const attend_case &c, unsigned long long *random) {
+        const cp_scores &scores = c.attention.scores;
+        for (int head = 0; head < c.shape.n_heads; head++) {
+            if (scores.slopes != nullptr) {
+                slopes.push_back(static_cast<unsigned>(random_below(random, Field::q)));
+            }
+            if (scores.sinks != nullptr) {
+                sinks.push_back(static_cast<unsigned>(random_below(random, Field::q)));
+            }
+        }
+        cap = scores.cap == 0.0 ? 0 : 1 + static_cast<unsigned>(random_below(random, 1000));
+    }
+
+    /* SCORE-4 in the field, of a distance t - p. */
+    unsigned long long changed(unsigned long long s, int head, long long distance) const {
+        const long long q_ = Field::q;
+        s = cap == 0 ? s : s * s % Field::q * s % Field::q * cap % Field::q;
+        return slopes.empty() ? s : (s + slopes[head] * ((distance % q_ + q_) % q_)) % q_;
     }
 };
 
@@ -340,12 +409,15 @@ struct FieldRow {
             for (std::size_t i = 0; i < d; i++) {
                 score += static_cast<unsigned long long>(q[i]) * data.k[at + i];
             }
-            unsigned long long weight = powers[score % Field::q * data.scale % Field::q];
+            score = score % Field::q * data.scale % Field::q;
+            unsigned long long weight =
+                powers[data.changed(score, head, j - case_position(&c, row))];
             n = (n + weight) % Field::p;
             for (std::size_t i = 0; i < d; i++) {
                 o[i] = (o[i] + weight * data.v[at + i]) % Field::p;
             }
         }
+        n = data.sinks.empty() ? n : (n + powers[data.sinks[head]]) % Field::p;
     }
 };
 
@@ -356,6 +428,9 @@ static void compare_exactly(const attend_case &c, int version, const Schedule &s
     Memory<Exact> memory(c, schedule.of);
     Problem<Exact> p = problem_of(c, schedule, memory);
     p.scale = data.scale;
+    p.cap = data.cap;
+    p.slopes = data.slopes.empty() ? nullptr : data.slopes.data();
+    p.sinks = data.sinks.empty() ? nullptr : data.sinks.data();
     p.q = data.q.data();
     p.k = data.k.data();
     p.v = data.v.data();
@@ -407,14 +482,21 @@ static void the_fields_are_fields(void **) {
 
 static void exact_over_finite_fields(void **) {
     std::vector<unsigned long long> powers = powers_of_w();
-    each_case(3, false, [&](const attend_case &c, int version, const Schedule &schedule) {
+    each_case(3, PLAIN, [&](const attend_case &c, int version, const Schedule &schedule) {
         compare_exactly<plain::Exact>(c, version, schedule, powers, 0);
     });
 }
 
 static void exact_with_windows(void **) {
     std::vector<unsigned long long> powers = powers_of_w();
-    each_case(4, true, [&](const attend_case &c, int version, const Schedule &schedule) {
+    each_case(4, WINDOWS, [&](const attend_case &c, int version, const Schedule &schedule) {
+        compare_exactly<plain::Exact>(c, version, schedule, powers, 0);
+    });
+}
+
+static void exact_with_changed_scores(void **) {
+    std::vector<unsigned long long> powers = powers_of_w();
+    each_case(6, SCORES, [&](const attend_case &c, int version, const Schedule &schedule) {
         compare_exactly<plain::Exact>(c, version, schedule, powers, 0);
     });
 }
@@ -424,10 +506,14 @@ int main() {
         cmocka_unit_test(the_fields_are_fields),
         cmocka_unit_test(exact_over_finite_fields),
         cmocka_unit_test(exact_with_windows),
+        cmocka_unit_test(exact_with_changed_scores),
         cmocka_unit_test(numbers_are_within_the_tolerance),
         cmocka_unit_test(so_are_those_of_windows),
+        cmocka_unit_test(tanhf_is_as_exact_as_declared),
+        cmocka_unit_test(so_are_those_of_changed_scores),
         cmocka_unit_test(checks_find_nothing),
         cmocka_unit_test(checks_find_nothing_with_windows),
+        cmocka_unit_test(checks_find_nothing_with_changed_scores),
         cmocka_unit_test(every_order_gives_the_same_bits),
         cmocka_unit_test(a_large_window_and_none_are_the_same),
     };

@@ -84,6 +84,49 @@ static void expect_rows(const prompts &p, const std::vector<float> &out,
     }
 }
 
+/* Scores that are changed. A cap makes 0 of 0. */
+struct Changes {
+    std::vector<double> slopes, sinks;
+
+    explicit Changes(int n_heads) {
+        for (int head = 0; head < n_heads; head++) {
+            slopes.push_back((head % 5 - 2) / 16.0);
+            sinks.push_back(head % 3 * 1.5 - 1.0);
+        }
+    }
+};
+
+/* Weights are no longer exact. Each is an exponential of a score with 6 roundings (NUM-15), which
+ * is below 20 in magnitude, and is multiplied by another one for each tile and task that comes
+ * behind. Version 3 rounds it to binary16, and what is below its smallest normal number is off by
+ * 2^-25. They are added up. All are positive: relative errors add up. */
+static void expect_changed(const prompts &p, const Changes &changes, const std::vector<float> &out,
+                           const std::vector<double> &lse, int version) {
+    const double u = 0x1p-24;
+    const int n_heads = static_cast<int>(changes.slopes.size());
+    for (int s = 0; s < p.plan->n_sequences; s++) {
+        double steps = p.plan->sequence[s].n_chunks + 4.0;
+        double off = (RUNS_POSITIONS + 8.0 * steps + steps * 6.0 * 20.0) * u;
+        double rounded = version == 3 ? 0x1.01p-11 : 0.0, tiny = version == 3 ? 0x1p-24 : 0.0;
+        for (int at = p.rows[s] * n_heads; at < p.rows[s + 1] * n_heads; at++) {
+            int row = at / n_heads, head = at % n_heads;
+            double weight[RUNS_POSITIONS], sum = std::exp(changes.sinks[head]), largest = sum;
+            for (int j = 0; j < RUNS_POSITIONS; j++) {
+                bool seen = prompts_output(&p, s, row, j) > 0.0;
+                weight[j] = seen ? std::exp(changes.slopes[head] * (j - p.position[row])) : 0.0;
+                largest = std::fmax(largest, weight[j]);
+                sum += weight[j];
+            }
+            for (int j = 0; j < RUNS_POSITIONS; j++) {
+                double right = weight[j] / sum, x = out[at * RUNS_POSITIONS + j];
+                double bound = (off + rounded) * right + (right > 0.0 ? tiny * largest / sum : 0.0);
+                assert_true(std::fabs(x - right) <= bound);
+            }
+            assert_true(std::fabs(lse[at] - std::log(sum)) <= off * (1.0 + 20.0));
+        }
+    }
+}
+
 /* Does a piece of a sequence begin at the keys from `position` on, behind a chunk whose n_tokens
  * keys begin at `first`? */
 static int begins_piece(const cp_plan *plan, int n_tokens, int first, int position) {
@@ -124,8 +167,9 @@ static cp_cuda_limits limits_of(const cp_plan *plan, int n_rows, int n_heads, in
     return l;
 }
 
-/* Every version on one plan. */
-static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chunks_per_task) {
+/* Every version on one plan. `changes`: NULL, or what changes its scores. */
+static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chunks_per_task,
+                     const Changes *changes = nullptr) {
     simt::Device device;
     Memory memory;
     std::size_t keys = std::size_t{RUNS_CAPACITY} * p.plan->chunk_size * RUNS_POSITIONS;
@@ -147,6 +191,9 @@ static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chu
     a.k = memory.loaded(halves(k));
     a.v = memory.loaded(halves(v));
     a.out_type = CP_FP32;
+    if (changes != nullptr) {
+        a.scores = {3.0, memory.loaded(changes->slopes), memory.loaded(changes->sinks)};
+    }
     assert_int_equal(cp_cuda_new(&cuda, &limits, workspace, size), CP_OK);
     assert_int_equal(cp_cuda_update(cuda, plan, p.rows, p.position, memory.stream), CP_OK);
     for (int version = 1; version <= N_VERSIONS; version++) {
@@ -156,8 +203,12 @@ static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chu
         a.out = out;
         a.lse = lse;
         assert_int_equal(cp_cuda_attend(cuda, &a, memory.stream), CP_OK);
-        expect_rows(p, memory.fetched(out, results * RUNS_POSITIONS), memory.fetched(lse, results),
-                    n_heads);
+        std::vector<float> got = memory.fetched(out, results * RUNS_POSITIONS);
+        if (changes != nullptr) {
+            expect_changed(p, *changes, got, memory.fetched(lse, results), version);
+        } else {
+            expect_rows(p, got, memory.fetched(lse, results), n_heads);
+        }
     }
     cp_cuda_free(cuda);
 }
@@ -168,7 +219,8 @@ static cp_window window_of(int seed) {
     return {keys[seed % 7], ahead[seed / 7 % 4], kept[seed % 5]};
 }
 
-static void serve_lists(bool windows) {
+static void serve_lists(bool windows, bool changed) {
+    const Changes many(MOST_HEADS);
     static prompts p;
     cp_plan *plan = nullptr;
     int descriptors = 0;
@@ -179,7 +231,8 @@ static void serve_lists(bool windows) {
         p.window = windows ? window_of(seed) : cp_window{0, 0, 0};
         runs_as_plan(plan, p.plan, RUNS_LISTS);
         plan->stamp.step = static_cast<unsigned long long>(seed);
-        try_plan(p, plan, seed % 4 == 0 ? MOST_HEADS : 1, 1 + seed % 3);
+        bool is_many = seed % 4 == 0 || changed;
+        try_plan(p, plan, is_many ? MOST_HEADS : 1, 1 + seed % 3, changed ? &many : nullptr);
         descriptors += plan->n_shared;
     }
     assert_true(descriptors > 30);
@@ -189,18 +242,25 @@ static void serve_lists(bool windows) {
 
 /* RUNS-2, RUNS-5 */
 static void every_version_serves_lists(void **) {
-    serve_lists(false);
+    serve_lists(false, false);
 }
 
 /* WINDOW-1 to 3: lists of sequences that see different parts of a run. */
 static void every_version_has_windows_over_runs(void **) {
-    serve_lists(true);
+    serve_lists(true, false);
+}
+
+/* SCORE-2, SCORE-3: distances to positions of runs, in any order and with gaps; one sink. */
+static void every_version_changes_scores_over_runs(void **) {
+    serve_lists(false, true);
+    serve_lists(true, true);
 }
 
 int main() {
     const CMUnitTest tests[] = {
         cmocka_unit_test(every_version_serves_lists),
         cmocka_unit_test(every_version_has_windows_over_runs),
+        cmocka_unit_test(every_version_changes_scores_over_runs),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -35,7 +35,7 @@
  * host memory.
  *
  * Requirements. The device has compute capability 8.0 or more; other devices are refused. K and V
- * are in binary16, in the layout of POOL-7. Caps on scores are not supported.
+ * are in binary16, in the layout of POOL-7.
  *
  * Arithmetic (NUM-7). Q, K and V are in binary16, sums in binary32. Results do not depend on when
  * and where threads run. Their last bits depend on the version and on chunks_per_task. */
@@ -79,7 +79,13 @@ struct cp_cuda_limits {
     int chunks_per_task;
 };
 
-/* One layer. The arrays are in device memory; q, k, v and out are aligned to 16 bytes. */
+/* Caps on scores are from here to its reciprocal. */
+#define CP_CUDA_LEAST_CAP 0x1p-125
+
+/* One layer. The arrays are in device memory, also those of `scores`; q, k, v and out are aligned
+ * to 16 bytes. Slopes and sinks are at most FLT_MAX / 2 in magnitude, which is not checked. They
+ * and the cap are rounded to binary32. So are distances of 2^24 and more between a key and a row;
+ * the tolerance does not count that. */
 struct cp_cuda_attention {
     struct cp_stamp stamp; /* the tree's current one; a plan with another is refused (PLAN-5) */
     int version;           /* of the kernels, 1 to 3; 0: the highest that supports the call */
@@ -95,6 +101,7 @@ struct cp_cuda_attention {
     void *out;               /* [query rows][h][d] of out_type */
     double *lse;             /* [query rows][h], natural logarithm; or NULL */
     struct cp_window window; /* which keys a row sees (WINDOW-1); all zeros: those up to its own */
+    struct cp_scores scores; /* what changes scores, and sinks (SCORE-1 to 4); all zeros: nothing */
 };
 
 struct cp_cuda;
@@ -152,7 +159,9 @@ unsigned long long cp_cuda_generation(const struct cp_cuda *cuda);
  *   CP_ERROR_ARGUMENT     cuda or attention is NULL, or another device is current
  *   CP_ERROR_STALE        there is no plan on the device, or its stamp is not `stamp` (PLAN-5)
  *   CP_ERROR_ARGUMENT     q, k, v or out is NULL or not aligned, scale is NaN or out of range, a
- *                         number of the window is negative or above CP_MAX_WINDOW
+ *                         number of the window is negative or above CP_MAX_WINDOW, the cap is
+ *                         neither 0 nor from CP_CUDA_LEAST_CAP to its reciprocal, slopes or sinks
+ *                         are not aligned
  *   CP_ERROR_SHAPE        h, h_kv or d is below 1, or h is not a multiple of h_kv
  *   CP_ERROR_WORKSPACE    h or d is above its limit
  *   CP_ERROR_UNSUPPORTED  out_type is neither type, there is no such version, or the version

@@ -3,6 +3,7 @@
  * to 3. */
 #include <algorithm>
 #include <cstdlib>
+#include <vector>
 
 #include "chunkproof/cuda.h"
 #include "chunkproof/kernel.h"
@@ -32,9 +33,16 @@ static cp_cuda_limits limits_of(const cp_kernel_call *call) {
             CHUNKS_PER_TASK};
 }
 
+/* Bytes of slopes in binary64, and of sinks. */
+static std::size_t heads_bytes(const cp_kernel_call *call) {
+    return static_cast<std::size_t>(call->n_heads) * sizeof(double);
+}
+
+/* Slopes and sinks lie at the end, behind the launcher's workspace. */
 static std::size_t workspace(const cp_kernel_call *call) {
     const cp_cuda_limits limits = limits_of(call);
-    return cp_cuda_workspace(&limits);
+    std::size_t bytes = cp_cuda_workspace(&limits);
+    return bytes == 0 ? 0 : (bytes + 7) / 8 * 8 + 2 * heads_bytes(call);
 }
 
 static const char *refuses(const cp_kernel_call *call) {
@@ -92,6 +100,37 @@ static void fill(cp_plan *plan, const cp_kernel_call &lists) {
 
 /* ---- A call ---- */
 
+/* Numbers of heads in binary64, at `to` on the device; NULL stays. */
+static int widen(const float *from, const cp_kernel_call *call, char *to, const double **at) {
+    const std::size_t n = static_cast<std::size_t>(call->n_heads);
+    cudaStream_t stream = static_cast<cudaStream_t>(call->stream);
+    std::vector<float> narrow(n);
+    *at = nullptr;
+    if (from == nullptr) {
+        return CP_OK;
+    }
+    cudaError_t error =
+        cudaMemcpyAsync(narrow.data(), from, n * sizeof(float), cudaMemcpyDeviceToHost, stream);
+    error = error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
+    const std::vector<double> wide(narrow.begin(), narrow.end());
+    if (error == cudaSuccess) {
+        error =
+            cudaMemcpyAsync(to, wide.data(), n * sizeof(double), cudaMemcpyHostToDevice, stream);
+    }
+    error = error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
+    *at = reinterpret_cast<const double *>(to);
+    return error == cudaSuccess ? CP_OK : CP_ERROR_CUDA;
+}
+
+static int take_scores(const cp_kernel_call *call, cp_scores *scores) {
+    char *slopes =
+        static_cast<char *>(call->workspace) + call->workspace_size - 2 * heads_bytes(call);
+    scores->cap = call->cap;
+    int status = widen(call->slopes, call, slopes, &scores->slopes);
+    return status != CP_OK ? status
+                           : widen(call->sinks, call, slopes + heads_bytes(call), &scores->sinks);
+}
+
 static int start(cp_cuda *cuda, const cp_plan *plan, const cp_kernel_call *call) {
     cp_cuda_attention attention = {};
     attention.stamp = plan->stamp;
@@ -107,8 +146,11 @@ static int start(cp_cuda *cuda, const cp_plan *plan, const cp_kernel_call *call)
     attention.out_type = CP_FP16;
     attention.out = call->out;
     attention.lse = static_cast<double *>(call->lse);
-    int status = cp_cuda_update(cuda, plan, call->on_host->query_begin, call->on_host->position,
+    int status = take_scores(call, &attention.scores);
+    if (status == CP_OK) {
+        status = cp_cuda_update(cuda, plan, call->on_host->query_begin, call->on_host->position,
                                 call->stream);
+    }
     return status != CP_OK ? status : cp_cuda_attend(cuda, &attention, call->stream);
 }
 
@@ -119,7 +161,7 @@ static int attend(const cp_kernel_call *call) {
     int status = plan == nullptr ? CP_ERROR_NO_MEMORY : CP_OK;
     if (status == CP_OK) {
         fill(plan, *call->on_host);
-        status = cp_cuda_new(&cuda, &limits, call->workspace, call->workspace_size);
+        status = cp_cuda_new(&cuda, &limits, call->workspace, cp_cuda_workspace(&limits));
     }
     if (status == CP_OK) {
         status = start(cuda, plan, call);
@@ -141,12 +183,14 @@ static struct cp_kernel describe() {
     kernel.lse_type = CP_FP64;
     kernel.plans = CP_PLANS_LISTS;
     kernel.masks = CP_MASKS_WINDOW | CP_MASKS_AHEAD | CP_MASKS_KEPT;
+    kernel.scores = CP_SCORES_CAP | CP_SCORES_SLOPES | CP_SCORES_SINKS;
     kernel.arithmetic.score = VERSION < 3 ? CP_SUM_FP32 : CP_SUM_TENSOR_CORE;
     kernel.arithmetic.values = kernel.arithmetic.score;
     kernel.arithmetic.weights = VERSION < 3 ? CP_FP32 : CP_FP16;
     kernel.arithmetic.partials = CP_FP32;
     kernel.arithmetic.in_bits = VERSION == 3;
     kernel.arithmetic.exp_error = 0x1p-22;
+    kernel.arithmetic.tanh_error = 0x1p-22;
     kernel.arithmetic.step = VERSION == 1 ? 0 : VERSION == 2 ? 32 : 64; /* keys of a tile */
     kernel.refuses = refuses;
     kernel.workspace = workspace;

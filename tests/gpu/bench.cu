@@ -290,10 +290,20 @@ static void run(Clock &clock, const Load &load, double bandwidth, double rate) {
         status = cp_cuda_update(cuda, planned.plan, nullptr, nullptr, clock.stream);
         must(status, cp_cuda_text(cuda));
         for (int version = 1; version <= N_VERSIONS; version++) {
-            cp_cuda_attention attention = {
-                planned.plan->stamp, version,   load.n_heads, load.n_kv_heads, HEAD_DIM,
-                0.08838834764831845, q.address, k.address,    v.address,       CP_FP16,
-                out.address,         nullptr,   {0, 0, 0}};
+            cp_cuda_attention attention = {planned.plan->stamp,
+                                           version,
+                                           load.n_heads,
+                                           load.n_kv_heads,
+                                           HEAD_DIM,
+                                           0.08838834764831845,
+                                           q.address,
+                                           k.address,
+                                           v.address,
+                                           CP_FP16,
+                                           out.address,
+                                           nullptr,
+                                           {0, 0, 0},
+                                           {0.0, nullptr, nullptr}};
             Times t = clock.times(
                 [&] { must(cp_cuda_attend(cuda, &attention, clock.stream), cp_cuda_text(cuda)); });
             int shared = 0;

@@ -7,6 +7,7 @@
 extern "C" {
 #include "chunkproof/tolerance.h"
 #include "tests/attend_case.h"
+#include "tests/score_case.h"
 }
 
 #include <climits>
@@ -64,15 +65,24 @@ static inline cp_arithmetic arithmetic_of(int version, const attend_case &c) {
     return arithmetic;
 }
 
+/* NUM-15. 2^-22 is what CUDA documents of tanhf(), two units in the last place; test_kernels.cpp
+ * holds that of the C library to it. */
+static inline cp_shift_arithmetic shift_arithmetic() {
+    return {0x1p-24, 0x1p-149, 0x1p-22, 0.0};
+}
+
 struct Row {
-    std::vector<double> k, v, scratch, expected, bound;
+    std::vector<double> k, v, shift, shift_error, scratch, expected, bound;
     double lse, lse_bound;
     bool no_key;
 
     /* What the kernel must give for a query row and head, and how far it may be off. */
     Row(const attend_case &c, int version, const Schedule &schedule, int row, int head) {
         std::size_t d = c.shape.head_dim;
-        int s = case_sequence_of(&c, row), keys = 0;
+        int s = case_sequence_of(&c, row), keys = 0, sinks = c.attention.scores.sinks != nullptr;
+        const cp_arithmetic arithmetic = arithmetic_of(version, c);
+        const cp_shift_arithmetic of_shift = shift_arithmetic();
+        double score;
         int kv_head = head / (c.shape.n_heads / c.shape.n_kv_heads);
         for (int j = 0; j < c.plan->sequence[s].n_tokens; j++) {
             if (case_sees(&c, row, j) == 0) {
@@ -82,14 +92,21 @@ struct Row {
             std::size_t at = case_key(&c, s, j, kv_head);
             k.insert(k.end(), c.k + at, c.k + at + d);
             v.insert(v.end(), c.v + at, c.v + at + d);
+            add_shift(score_case_shift(&c, row, head, j, &arithmetic.score, &of_shift, &score));
+        }
+        if (sinks != 0) { /* a key more, of zeros */
+            keys++;
+            k.resize(k.size() + d);
+            v.resize(v.size() + d);
+            add_shift(score_case_shift_sink(&c, head, &of_shift, &score));
         }
         no_key = keys == 0;
         scratch.resize(3 * keys + 1);
         expected.resize(d);
         bound.resize(d);
         const int *begin = schedule.numbers.data() + schedule.of.source_begin;
-        cp_counts counts = counts_of(version, c, keys, begin[s + 1] - begin[s]);
-        cp_arithmetic arithmetic = arithmetic_of(version, c);
+        cp_counts counts = counts_of(version, c, keys, begin[s + 1] - begin[s] + sinks);
+        const bool changes = score_case_changes(&c) != 0;
         cp_tolerance_row question = {
             keys,
             c.shape.head_dim,
@@ -98,12 +115,17 @@ struct Row {
             k.data(),
             v.data(),
             scratch.data(),
-            nullptr,
-            nullptr};
+            changes ? shift.data() : nullptr,
+            changes ? shift_error.data() : nullptr};
         /* log() and the sum are in double; the sum itself was rounded: NUM-11 has that in its
          * bound. */
         cp_tolerance(&arithmetic, &counts, &question, 0x1p-50, expected.data(), bound.data(), &lse,
                      &lse_bound);
+    }
+
+    void add_shift(cp_shift one) {
+        shift.push_back(one.shift);
+        shift_error.push_back(one.error);
     }
 };
 

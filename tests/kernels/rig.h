@@ -83,6 +83,17 @@ struct Rig {
         settle();
     }
 
+    /* Changed scores and sinks, on the device and in the case, which stay as long as `drawn`. */
+    void change_scores(score_case &drawn, int seed) {
+        const std::size_t bytes = static_cast<std::size_t>(c.shape.n_heads) * sizeof(double);
+        score_case_draw(&c, &drawn, static_cast<unsigned long long>(seed));
+        attention.scores = c.attention.scores;
+        for (const double **list : {&attention.scores.slopes, &attention.scores.sinks}) {
+            *list = *list == nullptr ? nullptr : static_cast<double *>(loaded(*list, bytes));
+        }
+        settle();
+    }
+
     ~Rig() {
         cp_cuda_free(cuda);
         for (void *one : memory) {
