@@ -83,8 +83,9 @@ static inline int opt_has_8_bits(int type) {
 }
 
 /* A unit that multiplies matrices for many rows (amx.c); all pointers are NULL if there is none. It
- * takes only ordinary numbers (amx.c), and none of 8 bits. If a number is not ordinary, the function returns 0 and has
- * written only to the room, and the loops below do the work. Weights of 0 are multiplied, too. */
+ * takes only ordinary numbers (amx.c), and none of 8 bits. If a number is not ordinary, the
+ * function returns 0 and has written only to the room, and the loops below do the work. Weights of
+ * 0 are multiplied, too. */
 struct opt_multiplier {
     size_t (*query_size)(int d); /* bytes of a row's query in the unit's format */
     size_t (*room_size)(int d);  /* bytes of room needed in addition */

@@ -7,7 +7,7 @@
 #include "proofs/logic/kv_rows.h"
 #endif
 
-/* Bytes of K (or V), or 0 when they cannot be counted in a size_t. */
+/* Bytes of K (or V), or 0 when they are too many for an array. */
 /*@
   requires valid: \valid_read(kv);
   requires type: known_type(kv->type);
@@ -15,13 +15,13 @@
     1 <= kv->head_dim;
   assigns \nothing;
   ensures bytes: \result != 0 ==> \result == kv_bytes(*kv);
-  ensures too_many: \result == 0 <==> kv_bytes(*kv) > SIZE_MAX;
+  ensures too_many: \result == 0 <==> kv_bytes(*kv) > PTRDIFF_MAX;
 */
 static size_t slab_bytes(const struct cp_kv *kv) {
     size_t bytes = cp_number_size(kv->type);
     const int factor[] = {kv->capacity, kv->n_kv_heads, kv->chunk_size, kv->head_dim};
     /*@ loop invariant i: 0 <= i <= 4;
-        loop invariant positive: 1 <= bytes;
+        loop invariant positive: 1 <= bytes <= PTRDIFF_MAX;
         loop invariant first: i == 0 ==> bytes == type_size(kv->type);
         loop invariant second: i == 1 ==> bytes == row_at(type_size(kv->type), kv->capacity);
         loop invariant third: i == 2 ==>
@@ -31,14 +31,14 @@ static size_t slab_bytes(const struct cp_kv *kv) {
         loop invariant all: i == 4 ==> bytes == kv_bytes(*kv);
         loop assigns i, bytes; loop variant 4 - i; */
     for (int i = 0; i < 4; i++) {
-        /*@ assert divided: row_at(SIZE_MAX / factor[i], factor[i]) <= SIZE_MAX <
-              row_at(SIZE_MAX / factor[i] + 1, factor[i]); */
-        if (bytes > SIZE_MAX / (size_t)factor[i]) {
-            //@ assert this: row_at(bytes, factor[i]) > SIZE_MAX;
+        /*@ assert divided: row_at(PTRDIFF_MAX / factor[i], factor[i]) <= PTRDIFF_MAX <
+              row_at(PTRDIFF_MAX / factor[i] + 1, factor[i]); */
+        if (bytes > PTRDIFF_MAX / (size_t)factor[i]) {
+            //@ assert this: row_at(bytes, factor[i]) > PTRDIFF_MAX;
             //@ assert total: row_at(bytes, factor[i]) <= kv_bytes(*kv);
             return 0;
         }
-        //@ assert product: row_at(bytes, factor[i]) <= SIZE_MAX;
+        //@ assert product: row_at(bytes, factor[i]) <= PTRDIFF_MAX;
         bytes *= (size_t)factor[i];
         //@ assert next: bytes == row_at(\at(bytes, LoopCurrent), factor[i]);
     }

@@ -147,20 +147,21 @@ static void the_longest_prompt_is_too_long(void **unused) {
     cp_tree_free(tree);
 }
 
-/* POOL-7: K and V of 2^64 bytes, or more, cannot be counted, whichever factor it is that is too
- * large; those of fewer could be, and no system has them. */
+/* POOL-7: K and V of 2^63 bytes, or more, are no arrays, whichever factor it is that is too large;
+ * those of fewer could be, and no system has them. */
 static void sizes_of_keys_and_values_do_not_wrap(void **unused) {
     const struct {
         int factor[4];
-        int status;
+        int type, status;
     } cases[] = {
-        {{1 << 30, 1 << 30, 1 << 3, 1}, CP_ERROR_SHAPE}, /* 2^64 bytes */
-        {{1 << 30, 1 << 30, 1 << 4, 1}, CP_ERROR_SHAPE},
-        {{1 << 30, 1 << 30, 1 << 30, 1 << 30}, CP_ERROR_SHAPE},
-        {{INT_MAX, INT_MAX, INT_MAX, 1}, CP_ERROR_SHAPE},
-        {{INT_MAX, INT_MAX, 3, 1}, CP_ERROR_SHAPE},     /* modulo 2^64 about 2^63 */
-        {{INT_MAX, INT_MAX, 2, 1}, CP_ERROR_NO_MEMORY}, /* 2^64 - 2^34 + 4 */
-        {{INT_MAX, INT_MAX, 1, 1}, CP_ERROR_NO_MEMORY},
+        {{1 << 30, 1 << 30, 1 << 2, 1}, CP_FP16, CP_ERROR_SHAPE}, /* 2^63 bytes */
+        {{1 << 30, 1 << 30, 1 << 4, 1}, CP_FP16, CP_ERROR_SHAPE},
+        {{1 << 30, 1 << 30, 1 << 30, 1 << 30}, CP_FP16, CP_ERROR_SHAPE},
+        {{INT_MAX, INT_MAX, INT_MAX, 1}, CP_FP16, CP_ERROR_SHAPE},
+        {{INT_MAX, INT_MAX, 3, 1}, CP_FP16, CP_ERROR_SHAPE},     /* modulo 2^64 about 2^63 */
+        {{INT_MAX, INT_MAX, 3, 1}, CP_INT8, CP_ERROR_SHAPE},     /* fewer than 2^64 numbers */
+        {{INT_MAX, INT_MAX, 1, 1}, CP_FP16, CP_ERROR_NO_MEMORY}, /* 2^63 - 2^33 + 2 */
+        {{INT_MAX, INT_MAX, 2, 1}, CP_E4M3, CP_ERROR_NO_MEMORY},
     };
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -168,7 +169,7 @@ static void sizes_of_keys_and_values_do_not_wrap(void **unused) {
             const int *f = cases[i].factor;
             struct cp_kv kv;
             assert_int_equal(cp_kv_new(&kv, f[turn], f[(turn + 1) % 4], f[(turn + 2) % 4],
-                                       f[(turn + 3) % 4], CP_FP16, CP_ON_DEMAND),
+                                       f[(turn + 3) % 4], cases[i].type, CP_ON_DEMAND),
                              cases[i].status);
         }
     }

@@ -22,7 +22,7 @@ struct cp_kv {
     int n_kv_heads;
     int chunk_size;
     int head_dim;
-    int type; /* CP_FP16, CP_FP32, CP_FP64 or CP_BF16 */
+    int type; /* of number.h: CP_FP16, CP_FP32, CP_FP64, CP_BF16, or one of 8 bits */
 };
 
 #ifdef __FRAMAC__

@@ -9,9 +9,10 @@
  *         for each layer: cp_opt_attend(opt, &attention);
  *     cp_opt_free(opt);
  *
- * K and V in binary16, bfloat16 or binary32 are read as stored; sums are in binary32. Results have
- * the same bits for any number of threads and any timing. Their last bits depend on the version.
- * `variant` of struct cp_attention makes no difference. opt/README.md says how it works. */
+ * K and V of 8 bits, in binary16, bfloat16 or binary32 are read as stored; sums are in binary32.
+ * Results have the same bits for any number of threads and any timing. Their last bits depend on
+ * the version. `variant` of struct cp_attention makes no difference. opt/README.md says how it
+ * works. */
 #ifndef CHUNKPROOF_OPT_H
 #define CHUNKPROOF_OPT_H
 

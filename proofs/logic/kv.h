@@ -40,7 +40,7 @@
 
   // The bytes too, ...
   predicate kv_countable(struct cp_kv kv) =
-    kv_sizes(kv) && known_type(kv.type) && kv_bytes(kv) <= 0xFFFFFFFFFFFFFFFF;
+    kv_sizes(kv) && known_type(kv.type) && kv_bytes(kv) <= 0x7FFFFFFFFFFFFFFF;
 
   // ... and they are there.
   predicate kv_ok{L}(struct cp_kv kv) =
@@ -61,7 +61,7 @@
   // Its errors: arguments out of range, more bytes than can be counted, no memory of so many bytes.
   predicate kv_refused(struct cp_kv kv, integer mode, integer error) =
     (error == CP_ERROR_ARGUMENT <==> !kv_arguments(kv, mode)) &&
-    (error == CP_ERROR_SHAPE <==> kv_arguments(kv, mode) && kv_bytes(kv) > 0xFFFFFFFFFFFFFFFF) &&
+    (error == CP_ERROR_SHAPE <==> kv_arguments(kv, mode) && kv_bytes(kv) > 0x7FFFFFFFFFFFFFFF) &&
     (error == CP_ERROR_NO_MEMORY ==> memory_refused(kv_bytes(kv))) &&
     (error == CP_OK || error == CP_ERROR_ARGUMENT || error == CP_ERROR_SHAPE ||
       error == CP_ERROR_NO_MEMORY);

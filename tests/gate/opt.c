@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cp_opt_attend() as a kernel, on two threads: tensors without gaps, copied, and the plan. The
  * Makefile makes one of each version, and of each type of K and V, also of 8 bits with scales;
- * without any of its macros it is the best version with binary16. That of AMX emulates it where the machine has none
- * (tests/amx_emulator.h). */
+ * without any of its macros it is the best version with binary16. That of AMX emulates it where the
+ * machine has none (tests/amx_emulator.h). */
 #include <stdlib.h>
 
 #include "chunkproof/opt.h"
@@ -146,10 +146,12 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
     };
     gather_rows(call, SIZE, q);
     if (p.k != 0) {
-        gather_pool(call, cp_number_size(K_TYPE), call->k, call->k_chunk, call->k_head, call->k_slot, k);
+        gather_pool(call, cp_number_size(K_TYPE), call->k, call->k_chunk, call->k_head,
+                    call->k_slot, k);
     }
     if (p.v != 0) {
-        gather_pool(call, cp_number_size(V_TYPE), call->v, call->v_chunk, call->v_head, call->v_slot, v);
+        gather_pool(call, cp_number_size(V_TYPE), call->v, call->v_chunk, call->v_head,
+                    call->v_slot, v);
     }
     int status = attend_in(opt, &attention);
     if (status == CP_OK) {
