@@ -47,10 +47,12 @@ json() {
 
 ok "it all runs, small" json "t['smoke'] and not t['interrupted'] and
     t['unit'] in ('plain C', 'AVX2', 'AVX-512', 'NEON') and
-    {c['part'] for c in cells} == {'table3', 'figure3', 'figure4', 'levels', 'gqa', 'windows'} and
+    {c['part'] for c in cells} == {'table3', 'figure3', 'figure4', 'levels', 'gqa', 'windows',
+    'caches'} and {c['type'] for c in cells} == {'fp16', 'e4m3'} and
     all(c['end'] == 'measured' and c['rounds'] == 2 for c in cells) and
     all([s['name'] for s in c['series']] == ['tree', 'paged', 'paged*'] +
-    ['whole'] * (c['window'] > 0) for c in cells) and {c['window'] for c in cells} == {0, 100} and
+    ['whole'] * (c['window'] > 0) + ['wide'] * (c['type'] != 'fp16') for c in cells) and
+    {c['window'] for c in cells} == {0, 100} and
     all(s['seconds']['least'] > 0 and s['of_limit']['median'] > 0 for c in cells
     for s in c['series']) and
     all(named(c, 'tree')['of_tree'] == {'median': 1, 'least': 1, 'most': 1} for c in cells) and
@@ -81,11 +83,11 @@ t = json.load(open(sys.argv[2]))
 assert all(None not in row and None not in row.values() for row in rows)
 series = [(c, s) for c in t["attention"] for s in c["series"]]
 attention = [row for row in rows if row["h"]]
-assert len(attention) == len(series) == 25
+assert len(attention) == len(series) == 29
 for row, (c, s) in zip(attention, series):
     assert row["part"] == c["part"] and int(row["live"]) == c["b"]
     assert int(row["n"]) == c["n"] and int(row["n_s"]) == c["n_s"]
-    assert row["series"] == s["name"]
+    assert row["series"] == s["name"] and row["type"] == c["type"]
     assert abs(float(row["seconds"]) / s["seconds"]["median"] - 1) < 1e-8
     assert abs(float(row["of_tree"]) / s["of_tree"]["median"] - 1) < 1e-8
 tree = [row for row in rows if row["part"] == "tree"]

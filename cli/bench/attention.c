@@ -16,19 +16,28 @@ struct site {
     struct bench_plans plans;
     struct cp_attention attention[BENCH_MOST_OURS];
     size_t pool_bytes[2]; /* of K, and as much of V: the tree's, the copies */
-    char *pool[2];        /* K, then V; [1] NULL: nothing is shared */
+    char *pool[2];        /* K, then V; [1]: also K and V in binary16, of 8 bits; or NULL */
     void *q, *out[BENCH_MOST_OURS];
     void *workspace[BENCH_MOST_OURS];
     struct peer *peer[BENCH_MOST_SERIES]; /* whose series it is, ... */
     int number[BENCH_MOST_SERIES];        /* ... and its number there */
 };
 
-static const char *const our_names[BENCH_MOST_OURS] = {"tree", "paged", "paged*", "whole"};
-static const char *const our_notes[BENCH_MOST_OURS] = {
+static const char *const our_names[] = {"tree", "paged", "paged*", "whole", "wide"};
+static const char *const our_notes[] = {
     "two phases over the tree",
     "each sequence alone, with copies of shared pages (the papers' PagedAttn)",
     "each sequence alone, with shared pages stored once (PagedAttn*)",
-    "two phases over the tree, without the window"};
+    "two phases over the tree, without the window",
+    "two phases over the tree, K and V in binary16"};
+
+/* Of these, that of a series. */
+static int name_of(const struct bench_load *load, int series) {
+    return series == BENCH_WIDE && bench_load_is_short(load) ? series + 1 : series;
+}
+
+/* Of all numbers of 8 bits: so that those of binary16 between -1 and 1 fit. */
+static const float scale_of_short = 0x1p-6F;
 
 /* ---- Memory ---- */
 
@@ -45,7 +54,8 @@ static size_t pool_bytes(const struct bench_load *load, const struct cp_plan *pl
 
 double bench_cell_memory(const struct bench_load *load, const struct bench_plans *plans) {
     size_t tree = pool_bytes(load, plans->tree), copies = pool_bytes(load, plans->paged);
-    return 2.0 * (double)(plans->tree->n_shared > 0 ? tree + copies : tree);
+    size_t wide = bench_load_is_short(load) ? tree * BENCH_TYPE_BYTES : 0;
+    return 2.0 * (double)(plans->tree->n_shared > 0 ? tree + copies : tree + wide);
 }
 
 /* Numbers of binary16 between -1 and 1: signs, and exponents of 2^-1 .. 2^-4. */
@@ -84,8 +94,10 @@ static size_t rows_bytes(const struct bench_load *load) {
 static void describe(struct site *site, const struct bench_load *load, int which) {
     const struct cp_plan *plan[BENCH_MOST_OURS] = {site->plans.tree, site->plans.paged,
                                                    site->plans.pages, site->plans.tree};
-    int pool = which == BENCH_PAGED && site->pool[1] != NULL;
-    int window = which == BENCH_WHOLE ? 0 : load->window;
+    int is_short = bench_load_is_short(load), is_wide = is_short && which == BENCH_WIDE;
+    int pool = (which == BENCH_PAGED && !is_short && site->pool[1] != NULL) || is_wide;
+    int window = which == BENCH_WHOLE ? 0 : load->window, type = is_wide ? CP_FP16 : load->type;
+    const float *scale = is_short && !is_wide ? &scale_of_short : NULL;
     if (which == BENCH_PAGED && !pool) {
         plan[which] = site->plans.pages; /* nothing is shared: the same pages */
     }
@@ -96,9 +108,10 @@ static void describe(struct site *site, const struct bench_load *load, int which
                                                    .head_dim = load->head_dim,
                                                    .scale = 1.0 / sqrt(load->head_dim),
                                                    .window = {window, 0, 0},
+                                                   .scales = {CP_CACHE_SCALE_TENSOR, scale, scale},
                                                    .q_type = CP_FP16,
-                                                   .k_type = CP_FP16,
-                                                   .v_type = CP_FP16,
+                                                   .k_type = type,
+                                                   .v_type = type,
                                                    .out_type = CP_FP16,
                                                    .q = site->q,
                                                    .k = site->pool[pool],
@@ -123,23 +136,43 @@ static int add_ours(struct site *site, const struct bench_bench *bench,
     return 0;
 }
 
-static int furnish(struct site *site, const struct bench_bench *bench,
-                   const struct bench_load *load) {
+/* Two pools, of the tree and of the copies; or of 8 bits and of binary16. */
+static int add_pools(struct site *site, const struct bench_load *load) {
     const struct cp_plan *plan[2] = {site->plans.tree, site->plans.paged};
-    for (int i = 0; i < (site->plans.tree->n_shared > 0 ? 2 : 1); i++) {
-        site->pool_bytes[i] = pool_bytes(load, plan[i]);
+    int is_short = bench_load_is_short(load);
+    for (int i = 0; i < (site->plans.tree->n_shared > 0 || is_short ? 2 : 1); i++) {
+        site->pool_bytes[i] =
+            is_short && i > 0 ? site->pool_bytes[0] * BENCH_TYPE_BYTES : pool_bytes(load, plan[i]);
         site->pool[i] = bench_memory_new(2 * site->pool_bytes[i]);
         if (site->pool[i] == NULL) {
             return -1;
         }
     }
+    return 0;
+}
+
+/* Those of 8 bits are the nearest to the others. */
+static void fill_pools(struct site *site, const struct bench_load *load) {
+    if (!bench_load_is_short(load)) {
+        fill(site->pool[0], 2 * site->pool_bytes[0], 2);
+        return;
+    }
+    fill(site->pool[1], 2 * site->pool_bytes[1], 2);
+    for (size_t i = 0; i < 2 * site->pool_bytes[0]; i++) {
+        double x = cp_number_load(site->pool[1], CP_FP16, i);
+        cp_number_store(site->pool[0], load->type, i, x / (double)scale_of_short);
+    }
+}
+
+static int furnish(struct site *site, const struct bench_bench *bench,
+                   const struct bench_load *load) {
     site->q = malloc(rows_bytes(load));
-    if (site->q == NULL || add_ours(site, bench, load) != 0) {
+    if (site->q == NULL || add_pools(site, load) != 0 || add_ours(site, bench, load) != 0) {
         return -1;
     }
     fill(site->q, rows_bytes(load), 1);
-    fill(site->pool[0], 2 * site->pool_bytes[0], 2);
-    if (site->pool[1] != NULL) {
+    fill_pools(site, load);
+    if (site->plans.tree->n_shared > 0) {
         copy_pages(site, load);
     }
     return 0;
@@ -168,34 +201,35 @@ static int check(const struct bench_bench *bench, const struct site *site,
         int status = cp_opt_attend(bench->opt, &site->attention[i]);
         if (status != CP_OK) {
             cell->end = BENCH_WRONG;
-            (void)snprintf(cell->note, sizeof cell->note, "%s: %s", our_names[i],
-                           cp_status_text(status));
+            (void)snprintf(cell->note, sizeof cell->note, "%s: %s",
+                           our_names[name_of(&cell->load, i)], cp_status_text(status));
             return 0;
         }
     }
     const void *out[BENCH_MOST_OURS] = {site->out[0], site->out[1], site->out[2], site->out[3]};
     int right =
         bench_check(&site->attention[BENCH_TREE], out, BENCH_OURS, bench->head_of_check, &wrong);
-    if (right == 1 && cell->load.window > 0) {
-        first = BENCH_WHOLE;
+    if (right == 1 && bench_ours_of(&cell->load) > BENCH_OURS) {
+        first = BENCH_OURS;
         right = bench_check(&site->attention[first], out + first, 1, bench->head_of_check, &wrong);
     }
     if (right == 0) {
         cell->end = BENCH_WRONG;
         (void)snprintf(cell->note, sizeof cell->note,
                        "%s: out[%d][%d][%d] is %.9g and must be %.9g within %.3g",
-                       our_names[first + wrong.result], wrong.row, wrong.head, wrong.i, wrong.got,
-                       wrong.expected, wrong.bound);
+                       our_names[name_of(&cell->load, first + wrong.result)], wrong.row, wrong.head,
+                       wrong.i, wrong.got, wrong.expected, wrong.bound);
     }
     return right < 0 ? -1 : 0;
 }
 
 /* ---- Time ---- */
 
-/* Peers have no windows: their question (peer.h) knows none. */
+/* Peers have neither windows nor 8 bits: their question (peer.h) knows none. */
 static void add_peers(const struct bench_bench *bench, struct site *site, struct bench_cell *cell) {
     struct peer_series found[PEER_MOST_SERIES];
-    for (int p = 0; p < bench->n_peers && cell->load.window == 0; p++) {
+    int has_peers = bench_ours_of(&cell->load) == BENCH_OURS;
+    for (int p = 0; p < bench->n_peers && has_peers; p++) {
         int n = peer_cell(bench->peer[p], &cell->load, cp_opt_threads(bench->opt), bench->memory,
                           found, BENCH_MOST_SERIES - cell->n_series);
         for (int i = 0; i < n; i++) {
@@ -285,8 +319,9 @@ static int measure(const struct bench_bench *bench, struct site *site, struct be
     for (int i = 0; i < bench_ours_of(&cell->load); i++) {
         struct bench_series *series = &cell->series[cell->n_series++];
         series->measured = 1;
-        (void)snprintf(series->name, sizeof series->name, "%s", our_names[i]);
-        (void)snprintf(series->note, sizeof series->note, "%s", our_notes[i]);
+        int name = name_of(&cell->load, i);
+        (void)snprintf(series->name, sizeof series->name, "%s", our_names[name]);
+        (void)snprintf(series->note, sizeof series->note, "%s", our_notes[name]);
     }
     add_peers(bench, site, cell);
     until = seconds_now() + bench->seconds;

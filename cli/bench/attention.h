@@ -14,20 +14,21 @@
 #include "cli/bench/statistics.h"
 
 /* Our own series: the same loops (cp_opt_attend) over different plans. A load with a window has one
- * more, without it. */
+ * more, without it; one of K and V of 8 bits has one more, in binary16. */
 enum {
     BENCH_TREE,
     BENCH_PAGED,
     BENCH_PAGES,
     BENCH_OURS,
     BENCH_WHOLE = BENCH_OURS,
+    BENCH_WIDE = BENCH_OURS,
     BENCH_MOST_OURS
 };
 
 #define BENCH_MOST_SERIES (BENCH_OURS + PEER_MOST_SERIES)
 
 static inline int bench_ours_of(const struct bench_load *load) {
-    return load->window > 0 ? BENCH_MOST_OURS : BENCH_OURS;
+    return load->window > 0 || bench_load_is_short(load) ? BENCH_MOST_OURS : BENCH_OURS;
 }
 
 /* One series of a cell: the seconds of each round. */

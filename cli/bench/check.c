@@ -32,6 +32,22 @@ static void room_free(struct room *room) {
     free(room->bound);
 }
 
+/* NUM-18: of the tensor, or 1. */
+static double scale_of(const float *scale) {
+    return scale == NULL ? 1.0 : (double)scale[0];
+}
+
+/* NUM-19, of a query. */
+static struct gate_rotated scales_of(const struct cp_attention *a, const double *q) {
+    double k = scale_of(a->scales.k), v = scale_of(a->scales.v);
+    struct gate_rotated rotated = {
+        .over_scale = fmax(1.0, 1.0 / v), .k_scale = fmax(1.0, k), .v_scale = fmax(1.0, v)};
+    for (int i = 0; i < a->head_dim; i++) {
+        rotated.query = fmax(rotated.query, fabs(q[i]));
+    }
+    return rotated;
+}
+
 /* The query, and the n keys that it sees, the last ones of its path, with their values, in
  * binary64; returns the largest score in magnitude. */
 static double gather(const struct cp_attention *a, int row, int head, int n,
@@ -39,7 +55,7 @@ static double gather(const struct cp_attention *a, int row, int head, int n,
     const struct cp_plan_sequence *path = &a->plan->sequence[row];
     size_t d = (size_t)a->head_dim, c = (size_t)a->plan->chunk_size;
     size_t group = (size_t)(a->n_heads / a->n_kv_heads);
-    double largest = 0.0;
+    double largest = 0.0, k_scale = scale_of(a->scales.k), v_scale = scale_of(a->scales.v);
     for (size_t x = 0; x < d; x++) {
         size_t at = ((size_t)row * (size_t)a->n_heads + (size_t)head) * d + x;
         room->q[x] = cp_number_load(a->q, a->q_type, at);
@@ -49,8 +65,8 @@ static double gather(const struct cp_attention *a, int row, int head, int n,
         size_t at = ((chunk * (size_t)a->n_kv_heads + (size_t)head / group) * c + slot) * d;
         double sum = 0.0;
         for (size_t x = 0; x < d; x++) {
-            room->k[j * d + x] = cp_number_load(a->k, a->k_type, at + x);
-            room->v[j * d + x] = cp_number_load(a->v, a->v_type, at + x);
+            room->k[j * d + x] = k_scale * cp_number_load(a->k, a->k_type, at + x);
+            room->v[j * d + x] = v_scale * cp_number_load(a->v, a->v_type, at + x);
             sum += room->q[x] * room->k[j * d + x];
         }
         largest = fmax(largest, fabs(sum * a->scale));
@@ -65,20 +81,24 @@ static int keys_of(const struct cp_attention *a, int row) {
 }
 
 static void solve(const struct cp_attention *a, int row, int head, const struct room *room) {
+    int is_short = a->scales.k != NULL;
     const struct cp_kernel kernel = {.q_type = a->q_type,
-                                     .kv_type = a->k_type,
+                                     .kv_type = is_short ? CP_FP16 : a->k_type,
+                                     .cache = {is_short ? a->k_type : CP_CACHE_PLAIN,
+                                               is_short ? a->v_type : CP_CACHE_PLAIN,
+                                               CP_CACHE_SCALE_TENSOR},
                                      .out_type = a->out_type,
                                      .lse_type = CP_FP64,
                                      .arithmetic = CP_OPT_ARITHMETIC};
-    static const struct gate_rotated placed;
     int n = keys_of(a, row), steps = gate_steps(&kernel, a->plan->chunk_size, n);
     struct cp_tolerance_row question = {n,       a->head_dim,   a->scale, room->q, room->k,
                                         room->v, room->scratch, NULL,     NULL};
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
     steps += a->window.keys > 0; /* which begins in the middle of a step */
-    gate_class_of_steps(&kernel, a->head_dim, n, steps, gather(a, row, head, n, room), &placed,
-                        &arithmetic, &counts);
+    double score = gather(a, row, head, n, room);
+    struct gate_rotated scales = scales_of(a, room->q);
+    gate_class_of_steps(&kernel, a->head_dim, n, steps, score, &scales, &arithmetic, &counts);
     cp_tolerance(&arithmetic, &counts, &question, 0.0, room->expected, room->bound, NULL, NULL);
 }
 

@@ -82,7 +82,7 @@ void bench_goals_of_attention(struct bench_goal *goal, const struct bench_cell *
             bench_goal_add(&goal[0], of_tree(&cell[i], BENCH_PAGES), name);
             bench_goal_add(&goal[1], of_limit(&cell[i]), name);
         }
-        if (shared == 0 && cell[i].load.window == 0) {
+        if (shared == 0 && bench_ours_of(&cell[i].load) == BENCH_OURS) {
             bench_goal_add(&goal[2], of_bandwidth(&cell[i]), name);
         }
         double peer = fastest_peer(&cell[i]);

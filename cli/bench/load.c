@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chunkproof/number.h"
 #include "chunkproof/opt_plan.h"
 #include "chunkproof/status.h"
 
@@ -83,6 +84,14 @@ static void add_windows(struct list *list, int heads) {
     }
 }
 
+/* K and V of 8 bits: half of what binary16 takes. */
+static void add_caches(struct list *list, int heads) {
+    for (int type = CP_E4M3; type <= CP_INT8; type++) {
+        add_one(list, "caches", 4, 4096, 0, heads, heads);
+        list->load[list->n - 1].type = type;
+    }
+}
+
 static void add_small(struct list *list) {
     static const struct bench_level level[] = {{1, 64}, {2, 128}};
     add_one(list, "table3", 4, 192, 0, 4, 4);
@@ -94,6 +103,8 @@ static void add_small(struct list *list) {
     add_one(list, "gqa", 4, 192, 128, 4, 1);
     add_one(list, "windows", 4, 700, 0, 4, 1);
     list->load[list->n - 1].window = 100;
+    add_one(list, "caches", 4, 192, 0, 4, 2);
+    list->load[list->n - 1].type = CP_E4M3;
 }
 
 int bench_loads(struct bench_load *load, int heads, int smoke) {
@@ -107,6 +118,7 @@ int bench_loads(struct bench_load *load, int heads, int smoke) {
     add_levels(&list, heads);
     add_grouped(&list, heads);
     add_windows(&list, heads);
+    add_caches(&list, heads);
     return list.n;
 }
 
@@ -122,11 +134,25 @@ int bench_load_seen(const struct bench_load *load) {
     return load->window > 0 && load->window < load->n ? load->window : load->n;
 }
 
+int bench_load_is_short(const struct bench_load *load) {
+    return load->type != CP_FP16;
+}
+
+const char *bench_load_type(const struct bench_load *load) {
+    return load->type == CP_E4M3   ? "e4m3"
+           : load->type == CP_E5M2 ? "e5m2"
+           : load->type == CP_INT8 ? "int8"
+                                   : "fp16";
+}
+
 void bench_load_print(const struct bench_load *load, char text[BENCH_LOAD_TEXT]) {
     int n = snprintf(text, BENCH_LOAD_TEXT, "%s b=%d n=%d n_s=%d h=%d/%d", load->part, load->b,
                      load->n, bench_load_shared(load), load->n_heads, load->n_kv_heads);
     if (load->window > 0 && n > 0 && n < BENCH_LOAD_TEXT) {
         (void)snprintf(text + n, (size_t)(BENCH_LOAD_TEXT - n), " window=%d", load->window);
+    }
+    if (bench_load_is_short(load) && n > 0 && n < BENCH_LOAD_TEXT) {
+        (void)snprintf(text + n, (size_t)(BENCH_LOAD_TEXT - n), " %s", bench_load_type(load));
     }
 }
 
@@ -239,13 +265,13 @@ void bench_plans_free(struct bench_plans *plans) {
 
 size_t bench_chunk_bytes(const struct bench_load *load) {
     return (size_t)load->n_kv_heads * (size_t)load->chunk_size * (size_t)load->head_dim *
-           BENCH_TYPE_BYTES;
+           cp_number_size(load->type);
 }
 
 double bench_load_bytes(const struct bench_load *load, long long distinct) {
-    double numbers = 2.0 * (double)distinct * load->n_kv_heads * load->head_dim +
-                     2.0 * load->b * (double)load->n_heads * load->head_dim;
-    return numbers * BENCH_TYPE_BYTES;
+    double kept = 2.0 * (double)distinct * load->n_kv_heads * load->head_dim;
+    double rows = 2.0 * load->b * (double)load->n_heads * load->head_dim;
+    return kept * (double)cp_number_size(load->type) + rows * BENCH_TYPE_BYTES;
 }
 
 double bench_load_flops(const struct bench_load *load) {

@@ -16,20 +16,27 @@ struct bench_level {
     int groups, tokens;
 };
 
-/* b sequences of n tokens each, K and V in binary16. */
+/* b sequences of n tokens each. */
 struct bench_load {
     const char *part; /* "table3", ... */
     int b, n, n_heads, n_kv_heads, head_dim, chunk_size;
     int n_levels;
     struct bench_level level[BENCH_MOST_LEVELS];
     int window; /* keys of each row (WINDOW-1); 0: all of its n. Only where nothing is shared. */
+    int type;   /* of K and V: CP_FP16 (0), or of 8 bits. These only where nothing is shared. */
 };
 
-#define BENCH_TYPE_BYTES 2 /* of a number of Q, K, V and out */
+#define BENCH_TYPE_BYTES 2 /* of a number of Q and out */
+
+/* K and V have 8 bits, and scales? */
+int bench_load_is_short(const struct bench_load *load);
+
+/* "fp16", "e4m3", "e5m2" or "int8" */
+const char *bench_load_type(const struct bench_load *load);
 
 /* The papers' Table 3 and Figures 3 and 4, trees of two and three levels, grouped heads, sliding
- * windows, for h = `heads`. `smoke`: a few small loads instead. Writes at most BENCH_MOST_LOADS;
- * returns how many. */
+ * windows, caches of 8 bits, for h = `heads`. `smoke`: a few small loads instead. Writes at most
+ * BENCH_MOST_LOADS; returns how many. */
 int bench_loads(struct bench_load *load, int heads, int smoke);
 
 /* n_s: how many tokens a sequence shares with another one. */

@@ -11,8 +11,8 @@
 
 #define COMMAND "bench"
 
-const char *const bench_part_names[BENCH_PARTS] = {"table3",  "figure3", "figure4", "levels", "gqa",
-                                                   "windows", "tree",    "trace",   "gate"};
+const char *const bench_part_names[BENCH_PARTS] = {
+    "table3", "figure3", "figure4", "levels", "gqa", "windows", "caches", "tree", "trace", "gate"};
 
 enum {
     HELP = 1,
@@ -69,7 +69,8 @@ void bench_options_help(void) {
         "  --only PART,PART,...  the parts to measure (all): table3, figure3, figure4 (the "
         "papers'\n"
         "                        loads), levels (trees of two and three levels), gqa (grouped\n"
-        "                        heads), windows (sliding ones), tree, trace, gate\n"
+        "                        heads), windows (sliding ones), caches (of 8 bits), tree, trace,\n"
+        "                        gate\n"
         "  --list                print what would be measured, and how much memory it takes\n"
         "  --smoke               small loads and few rounds: does everything run?\n"
         "  --seconds X           for the rounds of each load (2; a few rounds are always made)\n"
@@ -115,10 +116,11 @@ static int read_parts(const char *text, unsigned *parts) {
         size_t length = strcspn(from, ",");
         int part = find(from, length, bench_part_names, BENCH_PARTS);
         if (part < 0) {
-            return argument_refuse(COMMAND,
-                                   "--only needs some of table3, figure3, figure4, levels, gqa, "
-                                   "windows, tree, trace, gate, separated by commas, not '%s'",
-                                   text);
+            return argument_refuse(
+                COMMAND,
+                "--only needs some of table3, figure3, figure4, levels, gqa, "
+                "windows, caches, tree, trace, gate, separated by commas, not '%s'",
+                text);
         }
         *parts |= 1U << part;
         from += length;

@@ -13,6 +13,7 @@ enum bench_part {
     BENCH_LEVELS,
     BENCH_GQA,
     BENCH_WINDOWS,
+    BENCH_CACHES,
     BENCH_TREES,
     BENCH_TRACE,
     BENCH_GATE,
@@ -21,7 +22,7 @@ enum bench_part {
 
 extern const char *const bench_part_names[BENCH_PARTS];
 
-#define BENCH_ATTENTION 6 /* the first so many are of attention */
+#define BENCH_ATTENTION 7 /* the first so many are of attention */
 
 #define BENCH_MOST_HEADS   1024
 #define BENCH_MOST_SECONDS 3600.0

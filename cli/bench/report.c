@@ -86,7 +86,7 @@ static void print_attention(const struct bench_report *report, FILE *out) {
     fputs("  n tokens each, of which all share n_s; h = query heads / K and V heads\n"
           "  tree: opt/ over the plan of the tree. paged, paged*: the same loops, each sequence\n"
           "  alone, with shared pages copied (PagedAttn) or stored once (PagedAttn*). whole: tree\n"
-          "  without the window that the load has\n",
+          "  without the window that the load has. wide: tree with K and V in binary16\n",
           out);
     if (peers == 0) {
         fputs("  no peer; --peer adds one\n", out);
@@ -147,14 +147,15 @@ static void print_row(const struct bench_cell *cell, int i, FILE *out) {
     fprintf(out, "%s,%d,%d,%d,%d,%d,", load->part, load->b, load->n, bench_load_shared(load),
             load->n_heads, load->n_kv_heads);
     print_quoted(series->name, out);
-    fprintf(out, ",%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g\n", cell->n_rounds,
+    fprintf(out, ",%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%s\n", cell->n_rounds,
             wall.median, wall.least, wall.most, cpu.median, of_limit.median, of_tree.median,
-            of_tree.least, of_tree.most, cell->bytes, cell->flops, bench_cell_share(cell));
+            of_tree.least, of_tree.most, cell->bytes, cell->flops, bench_cell_share(cell),
+            bench_load_type(load));
 }
 
 void bench_report_csv(const struct bench_report *report, FILE *out) {
     fputs("part,live,n,n_s,h,h_kv,series,rounds,seconds,least,most,cpu_seconds,of_limit,of_tree,"
-          "of_tree_least,of_tree_most,bytes,flops,share\n",
+          "of_tree_least,of_tree_most,bytes,flops,share,type\n",
           out);
     for (int i = 0; i < report->n_cells; i++) {
         const struct bench_cell *cell = &report->cell[i];

@@ -140,23 +140,23 @@ void bench_report_rest_csv(const struct bench_report *report, FILE *out) {
         const struct forest_size *size = &forest->size[i];
         for (int k = 0; k < FOREST_OPERATIONS && size->n_rounds > 0; k++) {
             struct bench_spread s = bench_spread_of(size->seconds[k], size->n_rounds);
-            fprintf(out, "tree,%d,%d,%d,,,\"%s\",%d,%.9g,%.9g,%.9g,,,,,,,,\n", size->live,
+            fprintf(out, "tree,%d,%d,%d,,,\"%s\",%d,%.9g,%.9g,%.9g,,,,,,,,,\n", size->live,
                     FOREST_PROMPT, FOREST_SHARED, forest_words[k], size->n_rounds, s.median,
                     s.least, s.most);
         }
     }
     for (int i = 0; i < GATE_TIERS; i++) {
         if (report->tier[i].measured) {
-            fprintf(out, "gate,,%lld,,,,%s,1,%.9g,,,,,,,,,,\n", report->tier[i].cases,
+            fprintf(out, "gate,,%lld,,,,%s,1,%.9g,,,,,,,,,,,\n", report->tier[i].cases,
                     gate_tier_names[i], report->tier[i].seconds);
         }
     }
     if (report->traffic.source != NULL) {
-        fprintf(out, "trace,%d,,,,,\"all joins\",1,%.9g,,,,,,,,,,\n", report->traffic.joined,
+        fprintf(out, "trace,%d,,,,,\"all joins\",1,%.9g,,,,,,,,,,,\n", report->traffic.joined,
                 report->traffic.joins);
-        fprintf(out, "trace,%d,,,,,serving,1,%.9g,,,,,,,,,,\n", report->traffic.joined,
+        fprintf(out, "trace,%d,,,,,serving,1,%.9g,,,,,,,,,,,\n", report->traffic.joined,
                 report->traffic.serve);
-        fprintf(out, "trace,%d,,,,,replay,1,%.9g,,,,,,,,,,\n", report->traffic.joined,
+        fprintf(out, "trace,%d,,,,,replay,1,%.9g,,,,,,,,,,,\n", report->traffic.joined,
                 report->traffic.replay);
     }
 }
