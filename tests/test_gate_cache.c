@@ -227,6 +227,23 @@ static void the_class_pays_for_scales(void **state) {
     assert_true(half.weights.tiny >= 1.99 * v.weights.tiny); /* all of it is lost below 2^-14 */
 }
 
+/* GATE-14: a number times its scale has no type of 16 bits, also where it is turned exactly. */
+static void scaled_keys_are_rounded_after_quarter_turns(void **state) {
+    struct cp_kernel kernel = plain;
+    const struct gate_rotated quarters = {.number = 1.0, .quarters = 1, .k_scale = 1.0};
+    struct cp_arithmetic plainly, scaled;
+    struct cp_counts counts;
+    (void)state;
+    kernel.keys = CP_KEYS_RAW;
+    kernel.q_type = kernel.kv_type = kernel.arithmetic.rotated = CP_BF16;
+    kernel.arithmetic.k_dequantised = CP_FP32;
+    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &quarters, &plainly, &counts);
+    assert_true(plainly.score.term_unit < 0x1p-20);
+    kernel.cache.k = CP_CACHE_E4M3;
+    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &quarters, &scaled, &counts);
+    assert_true(scaled.score.term_unit >= 0x1p-8);
+}
+
 static void the_query_and_the_least_scale(void **state) {
     float scales[] = {0.25F};
     struct gate_cache cache = {.k = 1,
@@ -253,6 +270,7 @@ int main(void) {
         cmocka_unit_test(the_whole_format_is_used),
         cmocka_unit_test(rotated_integers_are_of_8_bits),
         cmocka_unit_test(the_class_pays_for_scales),
+        cmocka_unit_test(scaled_keys_are_rounded_after_quarter_turns),
         cmocka_unit_test(the_query_and_the_least_scale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,12 +103,13 @@ static struct cp_format rounding_of(const struct cp_kernel_class *class, struct 
 
 /* GATE-14: a product with the table, an addition, and the rounding to `rotated`. In binary64 the
  * products of keys and table are rounded here, too. Quarter turns are exact, and so is a number of
- * Q or K that has that type already. */
+ * Q or K that has that type already, but not one of 8 bits times its scale. */
 static void rotate(const struct cp_kernel *kernel, const struct gate_rotated *rotated,
                    struct cp_score_arithmetic *s) {
     const struct cp_kernel_class *class = &kernel->arithmetic;
     int wide = class->score == CP_SUM_FP64, is_short = class->rotated != CP_FP32 && !wide;
-    int has_type = kernel->q_type == class->rotated && kernel->kv_type == class->rotated;
+    int has_type = kernel->q_type == class->rotated && kernel->kv_type == class->rotated &&
+                   kernel->cache.k == CP_CACHE_PLAIN;
     struct cp_format sum =
         rounding_of(class, wide ? cp_format_fp64() : cp_format_fp32(), rotated->quarters);
     struct cp_format to =
