@@ -1,24 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel for a cache of which V alone has 8 bits (CONV-10): V in E4M3 with one scale, which is
  * multiplied in, and then rounded to binary16, as tensor cores take it; P is in binary16, too. */
-#include <math.h>
-
-#include "kernel_util.h"
-
-/* NUM-16 */
-static float from_e4m3(uint8_t x) {
-    uint32_t bits = (uint32_t)(x & 0x7F) << 20; /* of binary32, but for the bias */
-    float size;
-    memcpy(&size, &bits, sizeof size);
-    size = (x & 0x7F) == 0x7F ? NAN : size * 0x1p120F;
-    return (x & 0x80) != 0 ? -size : size;
-}
-
-static float in_half(float x) {
-    uint16_t half;
-    store(&half, CP_FP16, 0, x);
-    return load(&half, CP_FP16, 0);
-}
+#include "cache_numbers.h"
 
 static float score_of(const struct cp_kernel_call *call, long long q, long long k) {
     float dot = 0.0F;
@@ -55,7 +38,8 @@ static void attend_row(const struct cp_kernel_call *call, int s, int row, int he
             float weight = expf(score[j] - m);
             n += weight;
             for (int i = 0; i < call->head_dim; i++) {
-                o[i] += in_half(weight) * in_half(from_e4m3(v[i]) * call->v_scales[0]);
+                o[i] += rounded(weight, CP_FP16) *
+                        rounded(from_e4m3(v[i]) * call->v_scales[0], CP_FP16);
             }
         }
     }
@@ -68,13 +52,7 @@ static void attend_row(const struct cp_kernel_call *call, int s, int row, int he
 }
 
 static int attend(const struct cp_kernel_call *call) {
-    for (int s = 0; s < call->n_sequences; s++) {
-        for (int row = call->query_begin[s]; row < call->query_begin[s + 1]; row++) {
-            for (int head = 0; head < call->n_heads; head++) {
-                attend_row(call, s, row, head);
-            }
-        }
-    }
+    each_row(call, attend_row);
     return 0;
 }
 

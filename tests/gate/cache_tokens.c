@@ -2,27 +2,7 @@
 /* A kernel for a cache of 8 bits (CONV-10): K in E4M3 and V as integers, with a scale for each
  * token and K/V head. A number is multiplied by its scale before it is used. Key by key; runs may
  * be partial and stand anywhere. */
-#include <math.h>
-
-#include "kernel_util.h"
-
-/* NUM-16: exponent 4, bias 7, fraction 3. */
-static float from_e4m3(uint8_t x) {
-    uint32_t bits = (uint32_t)(x & 0x7F) << 20; /* of binary32, but for the bias */
-    float size;
-    memcpy(&size, &bits, sizeof size);
-    size = (x & 0x7F) == 0x7F ? NAN : size * 0x1p120F;
-    return (x & 0x80) != 0 ? -size : size;
-}
-
-static float from_int8(uint8_t x) {
-    return (float)(int8_t)x;
-}
-
-/* The place of a key's scales. */
-static long long scale_at(const struct cp_kernel_call *call, int chunk, int kv_head, int slot) {
-    return ((long long)chunk * call->n_kv_heads + kv_head) * call->chunk_size + slot;
-}
+#include "cache_numbers.h"
 
 static float score_of(const struct cp_kernel_call *call, long long q, long long k, float scale) {
     const uint8_t *key = (const uint8_t *)call->k + k;
@@ -33,13 +13,8 @@ static float score_of(const struct cp_kernel_call *call, long long q, long long 
     return dot * (float)call->scale;
 }
 
-/* The state of a row: m, n, and o in the workspace. */
-struct state {
-    float m, n, *o;
-};
-
-static void add_key(const struct cp_kernel_call *call, struct state *state, float score,
-                    long long v, float scale) {
+static void add_value(const struct cp_kernel_call *call, struct state *state, float score,
+                      long long v, float scale) {
     const uint8_t *value = (const uint8_t *)call->v + v;
     float m = fmaxf(state->m, score), old = expf(state->m - m), weight = expf(score - m);
     state->m = m;
@@ -50,35 +25,23 @@ static void add_key(const struct cp_kernel_call *call, struct state *state, floa
 }
 
 static void attend_row(const struct cp_kernel_call *call, int sequence, int row, int head) {
-    struct state state = {-INFINITY, 0.0F, call->workspace};
-    long long q = q_at(call, row, head), out = out_at(call, row, head);
+    struct state state = {.o = call->workspace};
+    long long q = q_at(call, row, head);
     int g = head / group_size(call), p = call->position[row];
-    memset(state.o, 0, (size_t)call->head_dim * sizeof *state.o);
+    clear(call, &state);
     for (int k = 0; k < n_runs_of(call, sequence); k++) {
         struct cp_run run = run_of(call, sequence, k);
         for (int slot = 0; slot < seen_in_run(run, p); slot++) {
             long long at = scale_at(call, run.chunk, g, slot);
             float score = score_of(call, q, k_at(call, run.chunk, g, slot), call->k_scales[at]);
-            add_key(call, &state, score, v_at(call, run.chunk, g, slot), call->v_scales[at]);
+            add_value(call, &state, score, v_at(call, run.chunk, g, slot), call->v_scales[at]);
         }
     }
-    for (int i = 0; i < call->head_dim; i++) {
-        store(call->out, CP_FP16, out + i, state.n > 0.0F ? state.o[i] / state.n : 0.0F);
-    }
-    if (call->lse != NULL) {
-        store(call->lse, CP_FP32, lse_at(call, row, head),
-              state.n > 0.0F ? state.m + logf(state.n) : -INFINITY);
-    }
+    write_result(call, CP_FP16, row, head, &state);
 }
 
 static int attend(const struct cp_kernel_call *call) {
-    for (int s = 0; s < call->n_sequences; s++) {
-        for (int row = call->query_begin[s]; row < call->query_begin[s + 1]; row++) {
-            for (int head = 0; head < call->n_heads; head++) {
-                attend_row(call, s, row, head);
-            }
-        }
-    }
+    each_row(call, attend_row);
     return 0;
 }
 
