@@ -10,7 +10,7 @@
 /* A run that a row and head read. */
 struct reading {
     struct cp_run run;
-    int sequence, row, head, kv_head, split; /* split: its first run */
+    int row, head, kv_head;
 };
 
 static float score_of(const struct cp_kernel_call *call, const struct reading *r, int slot) {
@@ -60,7 +60,7 @@ static float attend_split(const struct cp_kernel_call *call, int s, int row, int
     struct state state = {.o = o};
     clear(call, &state);
     for (int k = begin; k < end; k++) {
-        struct reading r = {run_of(call, s, k), s, row, head, head / group_size(call), begin};
+        struct reading r = {run_of(call, s, k), row, head, head / group_size(call)};
         int count = seen_in_run(r.run, call->position[row]);
         for (int first = 0; first < count; first += STEP) {
             add_step(call, &r, &state, first, count - first < STEP ? count - first : STEP);
