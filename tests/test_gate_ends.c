@@ -270,6 +270,29 @@ static void unusual_numbers_are_noted(void **state) {
     assert_true(noted);
 }
 
+/* NUM-13: the squares of 10^-216 are 0 in binary64. */
+static void nothing_is_unusual_below_all_squares(void **state) {
+    struct cp_kernel kernel = of_type(CP_FP64);
+    struct gate_problem p;
+    (void)state;
+    kernel.lse_type = CP_NO_LSE;
+    kernel.arithmetic.score = kernel.arithmetic.values = CP_SUM_FP64;
+    assert_true(next_of(GATE_NORMAL, 0, &kernel, &p) > 0);
+    size_t n = (size_t)p.capacity * (size_t)(p.recipe.n_kv_heads * p.recipe.chunk_size);
+    for (size_t i = 0; i < n * (size_t)p.recipe.head_dim; i++) {
+        p.v[i] = isnan(p.v[i]) ? p.v[i] : 1e-200;
+    }
+    struct gate_arrays a;
+    struct gate_finding f;
+    assert_int_equal(gate_arrays_new(&a, &p), 0);
+    answer(&p, &a, 1e-200 * (1.0 + 0x1p-52));
+    assert_int_equal(gate_judge(&p, &a, &kernel, 96, &f, NULL), 0);
+    assert_int_equal(f.unusual, 0);
+    assert_true(f.verdict == GATE_RIGHT || f.wrong < p.n_rows); /* rows without keys */
+    gate_arrays_free(&a);
+    gate_problem_free(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_large_values_leave_binary16),
@@ -278,6 +301,7 @@ int main(void) {
         cmocka_unit_test(classes_say_what_may_overflow),
         cmocka_unit_test(infinities_are_wrong_without_a_bound),
         cmocka_unit_test(unusual_numbers_are_noted),
+        cmocka_unit_test(nothing_is_unusual_below_all_squares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

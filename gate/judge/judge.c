@@ -18,6 +18,8 @@
 #include "gate/judge/conventions.h"
 #include "gate/judge/scores.h"
 
+#define SQUARED_AT_LEAST 0x1p-500 /* binary64 has the square, with all its digits */
+
 /* Memory for one row and head at a time. Where keys are rotated, rows have w > d products
  * (GATE-14), and V has zeros behind d. */
 struct gate_scratch {
@@ -388,11 +390,11 @@ static void compare(struct gate_finding *f, const struct pair *pair, int element
     }
 }
 
-/* Notes a right number that is far beyond its usual error. */
+/* Notes a right number that is far beyond its usual error, if binary64 has the squares of that. */
 static void note_unusual(struct gate_finding *f, const struct pair *pair, int element, double error,
                          double usual) {
     double times = error / usual;
-    if (!(times > GATE_UNUSUAL)) {
+    if (!(usual > SQUARED_AT_LEAST && times > GATE_UNUSUAL)) {
         return;
     }
     f->unusual++;
