@@ -18,6 +18,9 @@
  *
  *     cc -shared -fPIC -o mine.so mine.c && chunkproof gate --kernel mine.so
  *
+ * An object that calls functions of number.h or number8.h is linked with libchunkproof.a, as
+ * `--kernel mine.c` does it.
+ *
  * attend() computes attention of each query row and head over the keys that the row sees
  * (SOFTMAX-2, TPP-5, PREFILL-2). Sequence s has the rows query_begin[s] .. query_begin[s+1]-1. Row
  * r stands at position[r], and sees the keys of its sequence at positions up to that, which are the
@@ -186,7 +189,8 @@ struct cp_kernel_call {
 
     /* [capacity][h_kv][c][d]: element i is at chunk k_chunk + head k_head + slot k_slot + i. Slots
      * behind the keys of a run are padding and may hold NaN. V is laid out as K, with strides of
-     * its own. */
+     * its own. Of 8 bits, the numbers of a key may begin at any byte: a kernel that loads several
+     * at once looks at the strides in refuses(). */
     const void *k;
     long long k_chunk, k_head, k_slot;
     const void *v;
@@ -198,7 +202,8 @@ struct cp_kernel_call {
      *   CP_CACHE_SCALE_HEAD     the K/V head                          [h_kv]
      *   CP_CACHE_SCALE_TOKEN    (chunk h_kv + K/V head) c + slot      [capacity][h_kv][c]
      * So does V with v_scales. Scales are finite and above 0; those of slots without a key may be
-     * NaN. */
+     * NaN. A number times its scale is within the range of kv_type. A scale, or a weight times a
+     * scale, may be beyond that of binary16 (CONV-10). */
     const float *k_scales, *v_scales;
 
     /* Where keys are not placed; else rotary_dim and n_angles are 0, and rotation is NULL. Row t of
@@ -235,7 +240,7 @@ struct cp_kernel_call {
 #define CP_SUM_FP32        0 /* binary32, rounded to nearest, in any order; fused or not */
 #define CP_SUM_TENSOR_CORE 1 /* binary32 by tensor cores, which align and truncate */
 #define CP_SUM_FP16        2 /* binary16 */
-#define CP_SUM_FP64        3 /* binary64: then everything else is binary64, too */
+#define CP_SUM_FP64        3 /* binary64, as all else is then: other types are to be CP_FP32 */
 #define CP_SUM_BF16        4 /* bfloat16 */
 
 #define CP_FACTORS_FP32 0
@@ -259,16 +264,19 @@ struct cp_kernel_class {
      * of each key, a kernel may rotate the query, as it is in the call, for the keys of one t:
      * q . (rotated k) is (c q_x + s q_y, c q_y - s q_x) . k, and this is rounded then. */
     int rotated;
-    /* Of a cache of 8 bits: the type of its numbers times their scales when they are multiplied,
-     * of K and of V: CP_FP32 (not rounded), CP_FP16 or CP_BF16. Of what is plain it counts for
-     * nothing. Instead of each number, a kernel may multiply what NUM-19 has: the query, the score
-     * or `scale`; the weight before it is rounded to `weights`, or o, where all keys of it have one
-     * scale. Products in 8 bits, as with a query or P that is rounded to E4M3, are of no class. */
+    /* Of a cache of 8 bits: the type of its numbers times their scales when they are multiplied, of
+     * K and of V: CP_FP32 (not rounded), CP_FP16 or CP_BF16. Of what is plain it counts for
+     * nothing. A key is rotated after that, and rounded to `rotated` then: both
+     * roundings count. Instead of each number, a kernel may multiply what NUM-19 has: the query,
+     * the score or `scale`; the weight before it is rounded to `weights`, or o, where all keys of
+     * it have one scale. Products in 8 bits, as with a query or P that is rounded to E4M3, are of
+     * no class. */
     int k_dequantised, v_dequantised;
     /* Where the scale stands (CONV-4): CP_SCALES_SCORES, or the type to which the numbers of the
      * query are rounded once they are multiplied by the scale: CP_SCALES_QUERY_FP16 or
-     * CP_SCALES_QUERY_BF16. A kernel that scales the query in binary32 and does not round it
-     * further has CP_SCALES_SCORES, which allows for as much. */
+     * CP_SCALES_QUERY_BF16. No scale of a cache is in a query that is rounded so. A kernel that
+     * scales the query in binary32 and does not round it further has CP_SCALES_SCORES, which allows
+     * for as much. */
     int scales;
     int values;      /* how P V is added: CP_SUM_... */
     int partials;    /* type of n and o between steps: CP_FP32, CP_FP16 or CP_BF16 */
@@ -316,8 +324,8 @@ struct cp_kernel_class {
     double epsilon;
 
     /* A step: how many keys are weighed against one maximum before the maximum may change. 1: key
-     * by key; 64: tiles of 64; 0: a chunk. A value above c counts as c, even if there is one
-     * maximum for all keys. The last step before the end of a run, or of the keys of one partial
+     * by key; 64: tiles of 64; 0: a chunk. A value above c counts as c. A kernel with one maximum
+     * for all keys has 0. The last step before the end of a run, or of the keys of one partial
      * result, may be shorter, and a step may reach into the next run. There are no more steps with
      * keys that the row sees, and no more partial results with such keys, than if each run by
      * itself were cut into steps (GATE-2). A tile that packs keys of several runs keeps to this if
