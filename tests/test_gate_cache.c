@@ -40,15 +40,21 @@ struct made {
     const struct cp_kernel_call *call;
 };
 
-static void make(struct made *m, int index, const struct cp_kernel *kernel) {
+/* In a large pool, where that is above 0. */
+static void make_in(struct made *m, int index, const struct cp_kernel *kernel, int pool) {
     gate_recipe_make(&m->recipe, 37, index, 0, WORK, NULL);
     if (index % 2 == 1) {
         gate_recipe_to_modules(&m->recipe, NULL);
     }
+    m->recipe.pool = pool;
     assert_int_equal(gate_problem_new(&m->p, &m->recipe, kernel), 0);
     gate_values_fill(&m->p);
     assert_int_equal(gate_arrays_new(&m->a, &m->p), 0);
     m->call = &m->a.run.call;
+}
+
+static void make(struct made *m, int index, const struct cp_kernel *kernel) {
+    make_in(m, index, kernel, 0);
 }
 
 static void done(struct made *m) {
@@ -89,12 +95,13 @@ static double element_of(const struct made *m, int is_v, long long at, int chunk
 static int check_key(const struct made *m, int s, int j, int head) {
     int run = gate_run_of(&m->p, s, j), at = s * m->p.table_width + run;
     int chunk = m->p.table[at], slot = j - m->p.first[at], d = m->recipe.head_dim;
+    int number = m->call->table[at]; /* of the chunk, in a large pool */
     size_t place = gate_key_at(&m->p, s, j, head);
     for (int i = 0; i < d; i++) {
         long long k = chunk * m->call->k_chunk + head * m->call->k_head + slot * m->call->k_slot;
         long long v = chunk * m->call->v_chunk + head * m->call->v_head + slot * m->call->v_slot;
-        assert_true(element_of(m, 0, k + i, chunk, head, slot) == m->p.k[place + (size_t)i]);
-        assert_true(element_of(m, 1, v + i, chunk, head, slot) == m->p.v[place + (size_t)i]);
+        assert_true(element_of(m, 0, k + i, number, head, slot) == m->p.k[place + (size_t)i]);
+        assert_true(element_of(m, 1, v + i, number, head, slot) == m->p.v[place + (size_t)i]);
     }
     return d;
 }
@@ -136,6 +143,31 @@ static void scales_tell_places_apart(void **state) {
     }
     assert_true(pairs > CASES && 4 * differ > 3 * pairs - pairs);
     assert_true(none > CASES);
+}
+
+/* GATE-10: a large pool has scales where its chunks are, beyond indices of 16 bits. */
+static void scales_of_a_large_pool(void **state) {
+    struct cp_kernel kernel = kernel_of(5 + 16 * 2); /* of tokens */
+    int checked = 0, beyond = 0;
+    (void)state;
+    for (int index = 0; index < 40; index++) {
+        struct made m;
+        make_in(&m, index, &kernel, 1 << 19);
+        int of_chunk = m.recipe.n_kv_heads * m.recipe.chunk_size;
+        size_t n = (size_t)m.call->capacity * (size_t)of_chunk;
+        assert_int_equal(m.a.run.bytes[RUN_K_SCALES], n * sizeof(float));
+        assert_int_equal(m.a.run.bytes[RUN_V_SCALES], n * sizeof(float));
+        assert_true(m.p.number == NULL || n <= 1 << 18);
+        for (int s = 0; s < m.p.b && m.p.number != NULL; s++) {
+            for (int j = 0; j < m.p.n_tokens[s]; j++) {
+                int run = m.call->table[s * m.p.table_width + gate_run_of(&m.p, s, j)];
+                checked += check_key(&m, s, j, j % m.recipe.n_kv_heads);
+                beyond += (long long)run * of_chunk > 1 << 16;
+            }
+        }
+        done(&m);
+    }
+    assert_true(checked > 20000 && beyond > 100);
 }
 
 /* Numbers come near the largest and the smallest of the format. */
@@ -267,6 +299,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_times_scales_are_the_keys),
         cmocka_unit_test(scales_tell_places_apart),
+        cmocka_unit_test(scales_of_a_large_pool),
         cmocka_unit_test(the_whole_format_is_used),
         cmocka_unit_test(rotated_integers_are_of_8_bits),
         cmocka_unit_test(the_class_pays_for_scales),

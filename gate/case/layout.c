@@ -290,10 +290,43 @@ static int copy_of_heads(struct gate_arrays *a, enum run_buffer buffer, const fl
                         : copy(a, buffer, from, (size_t)p->recipe.n_heads * sizeof *from);
 }
 
+/* Are there scales of the chunks of a large pool? */
+static int has_scales_of_pool(const struct gate_problem *p) {
+    return p->cache.scales == CP_CACHE_SCALE_TOKEN && p->pool > p->capacity;
+}
+
+static size_t scales_of_chunk(const struct gate_problem *p) {
+    return (size_t)p->recipe.n_kv_heads * (size_t)p->recipe.chunk_size;
+}
+
+static size_t scale_bytes(const struct gate_problem *p) {
+    size_t n = has_scales_of_pool(p) ? (size_t)p->pool * scales_of_chunk(p) : gate_n_scales(p);
+    return n * sizeof(float);
+}
+
+/* Scales of chunks are where the kernel's pool has these. Its other chunks have none: NaNs. */
+static int put_scales(struct gate_arrays *a, enum run_buffer buffer, const float *from,
+                      const struct gate_problem *p) {
+    size_t n = scales_of_chunk(p);
+    if (allocate(a, buffer, scale_bytes(p)) != 0) {
+        return -1;
+    }
+    float *to = (float *)(void *)a->memory[buffer];
+    for (size_t i = 0; i < (size_t)p->pool * n; i++) {
+        to[i] = NAN;
+    }
+    for (int chunk = 0; chunk < p->capacity; chunk++) {
+        memcpy(to + (size_t)gate_chunk_number(p, chunk) * n, from + (size_t)chunk * n,
+               n * sizeof *to);
+    }
+    return 0;
+}
+
 static int copy_scales(struct gate_arrays *a, enum run_buffer buffer, const float *from,
                        const struct gate_problem *p) {
-    return from == NULL ? allocate(a, buffer, 0)
-                        : copy(a, buffer, from, gate_n_scales(p) * sizeof *from);
+    return from == NULL            ? allocate(a, buffer, 0)
+           : has_scales_of_pool(p) ? put_scales(a, buffer, from, p)
+                                   : copy(a, buffer, from, scale_bytes(p));
 }
 
 /* An array of float that may be none. */
@@ -370,8 +403,8 @@ double gate_case_bytes(const struct gate_problem *p, size_t workspace) {
     double results = (double)s.out.elements * (double)cp_number_size(p->out_type) +
                      (double)s.lse.elements * sizeof(double);
     double arrays = of_k * (double)gate_cache_size(p, 0) + of_v * (double)gate_cache_size(p, 1) +
-                    2.0 * sizeof(float) * (double)gate_n_scales(p) +
-                    rows * (double)cp_number_size(p->q_type) + results;
+                    2.0 * (double)scale_bytes(p) + rows * (double)cp_number_size(p->q_type) +
+                    results;
     double of_a_row = (double)p->table_width * p->recipe.chunk_size *
                       (2.0 * gate_n_terms(&p->rotation, p->recipe.head_dim) + 3.0);
     return 2.0 * (keys + rows) * sizeof(double) + 2.0 * arrays + 2.0 * results +

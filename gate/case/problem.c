@@ -17,6 +17,8 @@
 #include "gate/case/scores.h"
 #include "gate/runner/runner.h"
 
+#define MOST_SCALES (1 << 18) /* of K, or V, in a large pool: 1 MiB */
+
 /* Rows that see a key, of sequences that have some or all have as many, need a key in each. */
 int gate_never_of(const struct cp_kernel *kernel) {
     int never = kernel->conventions.never;
@@ -309,9 +311,13 @@ static struct gate_cache cache_of(const struct cp_kernel *kernel) {
         .k = c->k, .v = c->v, .scales = c->scales, .least = 1.0, .in_half = in_half(kernel)};
 }
 
-/* A scale for each place of a large pool would be more memory than its keys. */
-static int has_large_scales(const struct gate_cache *c) {
-    return c->scales == CP_CACHE_SCALE_TOKEN && (c->k != CP_CACHE_PLAIN || c->v != CP_CACHE_PLAIN);
+/* Chunks of a large pool. A scale for each place of it takes memory, as keys do not: then it is
+ * smaller, and has places enough for indices of 16 bits to overflow. */
+static int pool_of(const struct gate_recipe *r, const struct gate_cache *c) {
+    int most = MOST_SCALES / (r->n_kv_heads * r->chunk_size);
+    int has_scales =
+        c->scales == CP_CACHE_SCALE_TOKEN && (c->k != CP_CACHE_PLAIN || c->v != CP_CACHE_PLAIN);
+    return has_scales && r->pool > most ? most : r->pool;
 }
 
 /* All that follows without a plan. */
@@ -328,7 +334,7 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
     p->scale = 0.01 * recipe->scale / sqrt(recipe->head_dim);
     int on_host = kernel->memory == CP_HOST_MEMORY;
     p->cache = cache_of(kernel);
-    p->pool = on_host && !has_large_scales(&p->cache) ? recipe->pool : 0;
+    p->pool = on_host ? pool_of(recipe, &p->cache) : 0;
     p->is_far = on_host && (recipe->layout & GATE_FAR) != 0;
     p->plan = recipe->n_modules == 0            ? CP_PLANS_TREES
               : kernel->plans == CP_PLANS_TREES ? CP_PLANS_LISTS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel for a cache of which V alone has 8 bits (CONV-10): integers with a scale for each token.
- * Shared runs come first, then own ones; each is divided by its sum, and merged by log-sum-exps into
- * the result so far. P is multiplied by the scale of V and rounded to binary16; the row sum is of
- * the weights before. By the author of cache_tiles.c. */
+ * Shared runs come first, then own ones; each is divided by its sum, and merged by log-sum-exps
+ * into the result so far. P is multiplied by the scale of V and rounded to binary16; the row sum is
+ * of the weights before. By the author of cache_tiles.c. */
 #include "cache_numbers.h"
 
 /* The workspace: [c] scores, d numbers of a part, then of each row and head the log-sum-exp and o,
