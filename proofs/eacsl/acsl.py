@@ -30,7 +30,7 @@ BINDERS = (r"\forall", r"\exists", r"\lambda", r"\let")
 TYPES = ("int", "integer", "real", "double", "void", "struct", "unsigned", "long", "size_t",
          "const",
          "char", "float", "uint16_t",
-         "scoring")  # a type of the contracts' own
+         "scoring", "scaling")  # types of the contracts' own
 
 
 class Unknown(Exception):
