@@ -2,7 +2,6 @@
 #include "gate/case/cache.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "chunkproof/number.h"
@@ -101,9 +100,16 @@ void gate_cache_forget(struct gate_problem *p) {
     }
 }
 
+/* 1 where there is none. */
 static double scale_at(const struct gate_problem *p, int is_v, unsigned long long place) {
     const float *scale = is_v ? p->cache.v_scale : p->cache.k_scale;
-    return (double)scale[gate_scale_at(p, place)];
+    return scale == NULL ? 1.0 : (double)scale[gate_scale_at(p, place)];
+}
+
+/* What the numbers are that the kernel gets. */
+static int type_of(const struct gate_problem *p, int is_v) {
+    int kind = kind_of(p, is_v);
+    return kind == CP_CACHE_PLAIN ? p->kv_type : kind;
 }
 
 void gate_cache_round(const struct gate_problem *p, int is_v, unsigned long long place, double *x) {
@@ -115,32 +121,21 @@ void gate_cache_round(const struct gate_problem *p, int is_v, unsigned long long
 }
 
 size_t gate_cache_size(const struct gate_problem *p, int is_v) {
-    return kind_of(p, is_v) == CP_CACHE_PLAIN ? cp_number_size(p->kv_type) : 1;
+    return cp_number_size(type_of(p, is_v));
 }
 
 /* Binary64 holds a number times a scale: the quotient is exact. */
 void gate_cache_store(const struct gate_problem *p, int is_v, void *array, size_t at,
                       unsigned long long place, double x) {
-    int kind = kind_of(p, is_v);
-    if (kind == CP_CACHE_PLAIN) {
-        cp_number_store(array, p->kv_type, at, x);
-    } else {
-        ((uint8_t *)array)[at] = cp_number8_from_double(x / scale_at(p, is_v, place), kind);
-    }
+    cp_number_store(array, type_of(p, is_v), at, x / scale_at(p, is_v, place));
 }
 
+/* Integers have no NaN. */
 void gate_cache_pad(const struct gate_problem *p, int is_v, void *array, size_t at, double x) {
-    int kind = kind_of(p, is_v);
-    if (kind == CP_CACHE_PLAIN) {
-        cp_number_store(array, p->kv_type, at, x);
-    } else { /* integers have no NaN */
-        ((uint8_t *)array)[at] =
-            cp_number8_from_double(isnan(x) && kind == CP_CACHE_INT8 ? 127.0 : x, kind);
-    }
+    int type = type_of(p, is_v);
+    cp_number_store(array, type, at, isnan(x) && type == CP_INT8 ? 127.0 : x);
 }
 
 double gate_cache_load(const struct gate_problem *p, int is_v, const void *array, size_t at) {
-    int kind = kind_of(p, is_v);
-    return kind == CP_CACHE_PLAIN ? cp_number_load(array, p->kv_type, at)
-                                  : cp_number8_to_double(((const uint8_t *)array)[at], kind);
+    return cp_number_load(array, type_of(p, is_v), at);
 }

@@ -248,8 +248,7 @@ static const char *how_to_mend(const char *words) {
 /* What a kernel of an older version has to say more, and what it may leave out. */
 static const char *what_is_new(int version) {
     return version == 8 ? "; `arithmetic.dequantised` is `k_dequantised` and `v_dequantised`, and "
-                          "CP_CACHE_... "
-                          "have other numbers"
+                          "CP_CACHE_... have other numbers"
            : version == 7
                ? "; new are `scores`, `conventions.cap`, `.bias` and `.sink`, `cache`, and "
                  "`arithmetic.tanh_error`, `.tanh_absolute`, `.k_dequantised` and "
