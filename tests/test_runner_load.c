@@ -44,9 +44,9 @@ static void refuses_what_is_no_kernel(void **state) {
                  "compiled with another chunkproof/kernel.h: cp_kernel.abi is");
     expect_error("gate/wrong_abi.so", "; recompile it, with .abi = CP_KERNEL_ABI");
     expect_error("gate/old_version.so",
-                 "it was compiled with version 8 of chunkproof/kernel.h, and "
-                 "this program takes version 9; recompile it; "
-                 "`arithmetic.dequantised` is `k_dequantised` and `v_dequantised`, and");
+                 "it was compiled with version 9 of chunkproof/kernel.h, and "
+                 "this program takes version 10; recompile it; "
+                 "new is `layout`, whose zeros mean what was so before");
     expect_error("gate/no_name.so", "cp_kernel.name is NULL; give it a name");
     expect_error("gate/no_attend.so", "cp_kernel.attend is NULL; it must be the function");
 }
@@ -182,6 +182,59 @@ static void names_the_wrong_field(void **state) {
     assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
 }
 
+/* CONV-11, CONV-12: what does not go together is named. */
+static void names_a_wrong_layout(void **state) {
+    const struct {
+        struct cp_kernel_layout layout;
+        int plans, keys, k_cache;
+        const char *words; /* NULL: right */
+    } of[] = {
+        {{.pages = CP_PAGES_OWN, .page_size = 16, .k_pack = 8, .v_pack = 1}, 0, 0, 0, NULL},
+        {{.pages = CP_PAGES_RAGGED, .tensors = CP_TENSORS_HALVES, .order = 1}, 0, 0, 0, NULL},
+        {{.pages = CP_PAGES_OWN}, CP_PLANS_LISTS, 0, 0, "pages needs .plans = CP_PLANS_TREES"},
+        {{.pages = CP_PAGES_OWN}, 0, CP_KEYS_LOCAL, 0, "pages needs keys that have positions"},
+        {{.pages = CP_PAGES_OWN}, 0, CP_KEYS_RAW, 0, NULL},
+        {{.pages = CP_PAGES_OWN, .page_size = 4097}, 0, 0, 0, "page_size may be from 1 to CP_MOST"},
+        {{.pages = CP_PAGES_OWN, .page_size = -1}, 0, 0, 0, "page_size may be from 1 to CP_MOST"},
+        {{.page_size = 16}, 0, 0, 0, "page_size needs .pages = CP_PAGES_OWN"},
+        {{.k_pack = 257}, 0, 0, 0, "k_pack and .v_pack may be from 1 to 256"},
+        {{.v_pack = -1}, 0, 0, 0, "k_pack and .v_pack may be from 1 to 256"},
+        {{.v_pack = 1, .order = CP_ORDER_NHD}, 0, 0, 0, "k_pack and .v_pack are for pages by K/V"},
+        {{.pages = CP_PAGES_RAGGED, .k_pack = 8}, 0, 0, 0, "not with CP_ORDER_NHD, nor ragged"},
+        {{.pages = CP_PAGES_RAGGED, .order = CP_ORDER_HND}, 0, 0, 0, "order is CP_ORDER_HND, and"},
+        {{.tensors = CP_TENSORS_PAGES, .k_pack = 8},
+         0,
+         0,
+         0,
+         "tensors has K and V in one: .k_pack"},
+        {{.tensors = CP_TENSORS_PAGES}, 0, 0, CP_CACHE_INT8, "must be alike, and .cache.k and"},
+        {{.tensors = CP_TENSORS_PAGES, .pages = CP_PAGES_RAGGED},
+         0,
+         0,
+         0,
+         "may be CP_TENSORS_HALV"},
+        {{.pages = 3}, 0, 0, 0, "layout.pages is 3; it may be CP_PAGES_CHUNKS (0)"},
+        {{.order = 3}, 0, 0, 0, "layout.order is 3; it may be CP_ORDER_ANY (0)"},
+        {{.gaps = 3}, 0, 0, 0, "layout.gaps is 3; it may be CP_GAPS_ANY (0)"},
+        {{.tensors = 3}, 0, 0, 0, "layout.tensors is 3; it may be CP_TENSORS_TWO (0)"},
+    };
+    char text[RUN_TEXT];
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        struct cp_kernel kernel = good_kernel();
+        kernel.plans = of[i].plans;
+        kernel.keys = of[i].keys;
+        kernel.cache.k = of[i].k_cache;
+        kernel.layout = of[i].layout;
+        int result = run_check_kernel(&kernel, "mine.so", text);
+        assert_int_equal(result, of[i].words == NULL ? 0 : -1);
+        if (of[i].words != NULL) {
+            assert_non_null(strstr(text, "mine.so: cp_kernel.layout."));
+            assert_non_null(strstr(text, of[i].words));
+        }
+    }
+}
+
 static void names_a_wrong_tanh(void **state) {
     static const double errors[] = {-1e-300, 0x1.0001p-6, NAN, INFINITY};
     char text[RUN_TEXT];
@@ -268,7 +321,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(refuses_what_is_no_kernel), cmocka_unit_test(survives_constructors),
         cmocka_unit_test(needs_its_program),         cmocka_unit_test(kernel_disappears),
         cmocka_unit_test(names_the_wrong_field),     cmocka_unit_test(names_a_wrong_value),
-        cmocka_unit_test(names_a_wrong_tanh),        cmocka_unit_test(names_a_wrong_division),
+        cmocka_unit_test(names_a_wrong_layout),      cmocka_unit_test(names_a_wrong_tanh),
+        cmocka_unit_test(names_a_wrong_division),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,95 +9,10 @@
 #include "cli/base/random.h"
 #include "gate/case/cache.h"
 #include "gate/case/layout.h"
+#include "gate/case/pages.h"
 #include "gate/case/rotation.h"
+#include "gate/case/strides.h"
 #include "gate/runner/arena.h"
-
-#define SPREAD        16 /* elements behind a row of d, */
-#define SPREAD_CHUNKS 48 /* and behind a chunk */
-
-/* Strides of an array with three indices before that of the number; x is the outermost. */
-struct strides {
-    long long x, y, z;
-    long long width;    /* a row of d, and what is spread behind it */
-    long long elements; /* of the whole array */
-    long long far;      /* x as a kernel sees it where chunks are mapped once more, or 0 */
-};
-
-/* The gaps: after each d numbers, and after each x. */
-struct spread {
-    int rows, chunks;
-};
-
-static struct strides strides_of(long long n_x, long long n_y, long long n_z, long long d,
-                                 int swapped, struct spread spread) {
-    long long width = d + spread.rows;
-    struct strides s = {n_y * n_z * width,
-                        swapped ? width : n_z * width,
-                        swapped ? n_y * width : width,
-                        width,
-                        0,
-                        0};
-    s.x += spread.chunks;
-    s.elements = n_x * s.x;
-    return s;
-}
-
-/* Each array has its own gaps: `times` as large. */
-static struct spread spread_of(const struct gate_problem *p, int times) {
-    int layout = p->recipe.layout;
-    return (struct spread){(layout & GATE_SPREAD) != 0 ? times * SPREAD : 0,
-                           (layout & GATE_SPREAD_CHUNKS) != 0 ? times * SPREAD_CHUNKS : 0};
-}
-
-static long long round_up(long long n, long long multiple) {
-    return (n + multiple - 1) / multiple * multiple;
-}
-
-/* The chunks become whole pages. Where they are far apart, every second one is beyond 2^32
- * elements, and `times` scales the distance. In a large pool they follow one another. */
-static void lay_far(struct strides *s, const struct gate_problem *p, int is_v, int times) {
-    size_t size = gate_cache_size(p, is_v);
-    long long page = (long long)(run_page() / size);
-    long long half = (p->capacity + 1) / 2;
-    s->x = round_up(s->x, page);
-    s->elements = p->capacity * s->x;
-    s->far = p->number != NULL
-                 ? s->x
-                 : round_up(times * ((1LL << 32) / (half > 0 ? half : 1)) + s->x, page);
-}
-
-static struct strides strides_of_keys(const struct gate_problem *p, int slots_first, int times) {
-    const struct gate_recipe *r = &p->recipe;
-    struct strides s = strides_of(p->capacity, r->n_kv_heads, r->chunk_size, r->head_dim,
-                                  slots_first, spread_of(p, times));
-    if (p->number != NULL || (p->is_far && p->capacity <= RUN_FAR_CHUNKS)) {
-        lay_far(&s, p, times == 2, times);
-    }
-    return s;
-}
-
-/* Of rows and heads: x is not there. */
-static struct strides strides_of_rows(const struct gate_problem *p, long long d, int heads_first,
-                                      int times) {
-    return strides_of(1, p->n_rows, p->recipe.n_heads, d, heads_first, spread_of(p, times));
-}
-
-/* ... of K, of V, of Q, of out and of lse. */
-struct all_strides {
-    struct strides k, v, q, out, lse;
-};
-
-static struct all_strides all_strides_of(const struct gate_problem *p) {
-    int layout = p->recipe.layout, d = p->recipe.head_dim;
-    int slots_first = (layout & GATE_SLOTS_FIRST) != 0,
-        heads_first = (layout & GATE_HEADS_FIRST) != 0;
-    int v_slots_first = slots_first ^ ((layout & GATE_V_OTHERWISE) != 0);
-    int out_heads_first = heads_first ^ ((layout & GATE_OUT_OTHERWISE) != 0);
-    return (struct all_strides){
-        strides_of_keys(p, slots_first, 1), strides_of_keys(p, v_slots_first, 2),
-        strides_of_rows(p, d, heads_first, 1), strides_of_rows(p, d, out_heads_first, 3),
-        strides_of_rows(p, 1, out_heads_first, 1)};
-}
 
 /* ---- Filling ---- */
 
@@ -166,7 +81,7 @@ static void pad(const struct filling *f, long long begin, long long end) {
 /* A row of d numbers and what is spread behind it; a NaN is none, and then none of them is. Of K
  * and V `place` is which key it is (cache.h). */
 static void put_row(const struct filling *f, long long at, unsigned long long place,
-                    const double *from, const struct strides *s) {
+                    const double *from, const struct gate_stride *s) {
     long long d = f->problem->recipe.head_dim;
     if (isnan(from[0])) {
         pad(f, at, at + s->width);
@@ -182,21 +97,52 @@ static void put_row(const struct filling *f, long long at, unsigned long long pl
     pad(f, at + d, at + s->width);
 }
 
-static void put_keys(const struct filling *f, const double *from, const struct strides *s) {
-    const struct gate_recipe *r = &f->problem->recipe;
-    unsigned long long place = 0;
-    for (long long chunk = 0; chunk < f->problem->capacity; chunk++) {
-        for (long long head = 0; head < r->n_kv_heads; head++) {
-            for (long long slot = 0; slot < r->chunk_size; slot++, from += r->head_dim) {
-                put_row(f, chunk * s->x + head * s->y + slot * s->z, place++, from, s);
-            }
-        }
-        pad(f, chunk * s->x + (long long)r->n_kv_heads * r->chunk_size * s->width,
-            (chunk + 1) * s->x);
+/* Number i of a key that is packed. */
+static long long in_pack(const struct gate_stride *s, long long i) {
+    return i / s->pack * s->group + i % s->pack;
+}
+
+static void put_packed(const struct filling *f, long long at, unsigned long long place,
+                       const double *from, const struct gate_stride *s) {
+    for (long long i = 0; !isnan(from[0]) && i < f->problem->recipe.head_dim; i++) {
+        gate_cache_store(f->problem, f->of == OF_V, f->array, (size_t)(at + in_pack(s, i)), place,
+                         from[i]);
     }
 }
 
-static void put_queries(const struct filling *f, const double *from, const struct strides *s) {
+static void put_key(const struct filling *f, long long at, long long key, const double *numbers,
+                    const struct gate_stride *s) {
+    const double none = NAN;
+    const double *from = key < 0 ? &none : numbers + key * f->problem->recipe.head_dim;
+    unsigned long long place = key < 0 ? 0 : (unsigned long long)key;
+    if (s->pack > 0) {
+        put_packed(f, at, place, from, s);
+    } else {
+        put_row(f, at, place, from, s);
+    }
+}
+
+static void put_keys(const struct filling *f, const double *numbers, const struct gate_stride *s) {
+    const struct gate_problem *p = f->problem;
+    int heads = p->recipe.n_kv_heads, slots = gate_block_size(p), packed = s->pack > 0;
+    long long rows = packed ? 0 : (long long)heads * slots * s->width;
+    for (int block = 0; block < gate_blocks(p); block++) {
+        long long begin = s->first + block * s->x;
+        pad(f, begin + rows, begin + s->of_x);
+        for (int head = 0; head < heads; head++) {
+            for (int slot = 0; slot < slots; slot++) {
+                put_key(f, begin + head * s->y + slot * s->z, gate_key_in(p, block, head, slot),
+                        numbers, s);
+            }
+        }
+        /* up to the next block, where that is further away and not V */
+        long long end =
+            gate_is_one_tensor(p) && f->of == OF_K ? begin + s->of_x : begin - s->first + s->x;
+        pad(f, begin + s->of_x, end > begin + s->of_x ? end : begin + s->of_x);
+    }
+}
+
+static void put_queries(const struct filling *f, const double *from, const struct gate_stride *s) {
     const struct gate_recipe *r = &f->problem->recipe;
     for (long long row = 0; row < f->problem->n_rows; row++) {
         for (long long head = 0; head < r->n_heads; head++, from += r->head_dim) {
@@ -218,13 +164,20 @@ static int copy(struct gate_arrays *a, enum run_buffer buffer, const void *from,
     if (allocate(a, buffer, bytes) != 0) {
         return -1;
     }
-    memcpy(a->memory[buffer], from, bytes);
+    if (bytes > 0) {
+        memcpy(a->memory[buffer], from, bytes);
+    }
     return 0;
 }
 
-/* The numbers of chunks as the kernel sees them. */
-static void number_chunks(struct gate_arrays *a, const struct gate_problem *p) {
-    int *table = (int *)(void *)a->memory[RUN_TABLE];
+static int *ints_of(const struct gate_arrays *a, enum run_buffer buffer) {
+    return (int *)(void *)a->memory[buffer];
+}
+
+/* The numbers of chunks and pages as the kernel sees them. */
+static void number_blocks(struct gate_arrays *a, const struct gate_problem *p) {
+    int *table = ints_of(a, RUN_TABLE), *page = ints_of(a, RUN_PAGE_TABLE);
+    int *list = ints_of(a, RUN_PAGE_LIST);
     struct cp_shared_chunk *shared = (struct cp_shared_chunk *)(void *)a->memory[RUN_SHARED];
     for (int i = 0; i < p->b * p->table_width; i++) {
         table[i] = table[i] >= 0 ? gate_chunk_number(p, table[i]) : table[i];
@@ -232,6 +185,26 @@ static void number_chunks(struct gate_arrays *a, const struct gate_problem *p) {
     for (int i = 0; i < p->n_shared; i++) {
         shared[i].chunk = gate_chunk_number(p, shared[i].chunk);
     }
+    for (size_t i = 0; i < a->run.bytes[RUN_PAGE_TABLE] / sizeof *page; i++) {
+        page[i] = page[i] >= 0 ? gate_block_number(p, page[i]) : page[i];
+    }
+    for (size_t i = 0; i < a->run.bytes[RUN_PAGE_LIST] / sizeof *list; i++) {
+        list[i] = gate_block_number(p, list[i]);
+    }
+}
+
+/* CONV-11: of ragged keys there is but page_begin, and where pages are chunks nothing. */
+static int copy_pages(struct gate_arrays *a, const struct gate_problem *p) {
+    const struct gate_pages *g = &p->pages;
+    size_t b = (size_t)p->b, size = sizeof(int), has_table = g->kind == CP_PAGES_OWN;
+    size_t listed = has_table ? (size_t)g->begin[p->b] : 0;
+    size_t begins = g->kind != CP_PAGES_CHUNKS ? b + 1 : 0;
+    return copy(a, RUN_PAGE_TABLE, g->table, has_table * b * (size_t)g->width * size) == 0 &&
+                   copy(a, RUN_PAGE_BEGIN, g->begin, begins * size) == 0 &&
+                   copy(a, RUN_PAGE_LIST, g->list, listed * size) == 0 &&
+                   copy(a, RUN_LAST_PAGE_TOKENS, g->last, has_table * b * size) == 0
+               ? 0
+               : -1;
 }
 
 static int copy_lists(struct gate_arrays *a, const struct gate_problem *p) {
@@ -250,15 +223,15 @@ static int copy_lists(struct gate_arrays *a, const struct gate_problem *p) {
 }
 
 static int make_lists(struct gate_arrays *a, const struct gate_problem *p) {
-    if (copy_lists(a, p) != 0) {
+    if (copy_lists(a, p) != 0 || copy_pages(a, p) != 0) {
         return -1;
     }
-    number_chunks(a, p);
+    number_blocks(a, p);
     return 0;
 }
 
 static int make_numbers(struct gate_arrays *a, const struct gate_problem *p,
-                        const struct all_strides *s) {
+                        const struct gate_all_strides *s) {
     size_t n_q = (size_t)s->q.elements, n_k = (size_t)s->k.elements, n_v = (size_t)s->v.elements;
     size_t of_lse = p->lse_type == CP_NO_LSE ? 0 : cp_number_size(p->lse_type);
     if (allocate(a, RUN_Q, n_q * cp_number_size(p->q_type)) != 0 ||
@@ -270,7 +243,8 @@ static int make_numbers(struct gate_arrays *a, const struct gate_problem *p,
     }
     put_queries(&(struct filling){p, a->memory[RUN_Q], OF_Q, 1}, p->q, &s->q);
     put_keys(&(struct filling){p, a->memory[RUN_K], OF_K, 2}, p->k, &s->k);
-    put_keys(&(struct filling){p, a->memory[RUN_V], OF_V, 3}, p->v, &s->v);
+    put_keys(&(struct filling){p, a->memory[gate_is_one_tensor(p) ? RUN_K : RUN_V], OF_V, 3}, p->v,
+             &s->v);
     return 0;
 }
 
@@ -290,43 +264,48 @@ static int copy_of_heads(struct gate_arrays *a, enum run_buffer buffer, const fl
                         : copy(a, buffer, from, (size_t)p->recipe.n_heads * sizeof *from);
 }
 
-/* Are there scales of the chunks of a large pool? */
-static int has_scales_of_pool(const struct gate_problem *p) {
-    return p->cache.scales == CP_CACHE_SCALE_TOKEN && p->pool > p->capacity;
+/* 1: there is a scale for each slot of the kernel's pool, and its blocks are not the chunks of the
+ * problem one after another. */
+static int places_scales(const struct gate_problem *p) {
+    return p->cache.scales == CP_CACHE_SCALE_TOKEN &&
+           (p->number != NULL || p->pages.kind != CP_PAGES_CHUNKS);
 }
 
-static size_t scales_of_chunk(const struct gate_problem *p) {
-    return (size_t)p->recipe.n_kv_heads * (size_t)p->recipe.chunk_size;
+static size_t scales_of_block(const struct gate_problem *p) {
+    return (size_t)p->recipe.n_kv_heads * (size_t)gate_block_size(p);
 }
 
 static size_t scale_bytes(const struct gate_problem *p) {
-    size_t n = has_scales_of_pool(p) ? (size_t)p->pool * scales_of_chunk(p) : gate_n_scales(p);
+    size_t n = places_scales(p) ? (size_t)p->pool * scales_of_block(p) : gate_n_scales(p);
     return n * sizeof(float);
 }
 
-/* Scales of chunks are where the kernel's pool has these. Its other chunks have none: NaNs. */
+/* The scales of a block lie where the kernel's pool has it. Slots without a key have none: NaNs. */
 static int put_scales(struct gate_arrays *a, enum run_buffer buffer, const float *from,
                       const struct gate_problem *p) {
-    size_t n = scales_of_chunk(p);
+    int heads = p->recipe.n_kv_heads, slots = gate_block_size(p);
     if (allocate(a, buffer, scale_bytes(p)) != 0) {
         return -1;
     }
     float *to = (float *)(void *)a->memory[buffer];
-    for (size_t i = 0; i < (size_t)p->pool * n; i++) {
+    for (size_t i = 0; i < scale_bytes(p) / sizeof *to; i++) {
         to[i] = NAN;
     }
-    for (int chunk = 0; chunk < p->capacity; chunk++) {
-        memcpy(to + (size_t)gate_chunk_number(p, chunk) * n, from + (size_t)chunk * n,
-               n * sizeof *to);
+    for (int block = 0; block < gate_blocks(p); block++) {
+        float *of_block = to + (size_t)gate_block_number(p, block) * scales_of_block(p);
+        for (int i = 0; i < heads * slots; i++) {
+            long long key = gate_key_in(p, block, i / slots, i % slots);
+            of_block[i] = key < 0 ? NAN : from[key];
+        }
     }
     return 0;
 }
 
 static int copy_scales(struct gate_arrays *a, enum run_buffer buffer, const float *from,
                        const struct gate_problem *p) {
-    return from == NULL            ? allocate(a, buffer, 0)
-           : has_scales_of_pool(p) ? put_scales(a, buffer, from, p)
-                                   : copy(a, buffer, from, scale_bytes(p));
+    return from == NULL       ? allocate(a, buffer, 0)
+           : places_scales(p) ? put_scales(a, buffer, from, p)
+                              : copy(a, buffer, from, scale_bytes(p));
 }
 
 /* An array of float that may be none. */
@@ -336,18 +315,23 @@ static const float *floats_of(const struct gate_arrays *a, enum run_buffer buffe
 
 static void point(struct gate_arrays *a) {
     struct cp_kernel_call *c = &a->run.call;
-    c->n_tokens = (const int *)(const void *)a->memory[RUN_N_TOKENS];
-    c->query_begin = (const int *)(const void *)a->memory[RUN_QUERY_BEGIN];
-    c->position = (const int *)(const void *)a->memory[RUN_POSITION];
-    c->table = (const int *)(const void *)a->memory[RUN_TABLE];
-    c->table_tokens = (const int *)(const void *)a->memory[RUN_TABLE_TOKENS];
-    c->table_position = (const int *)(const void *)a->memory[RUN_TABLE_POSITION];
-    c->served = (const int *)(const void *)a->memory[RUN_SERVED];
+    c->n_tokens = ints_of(a, RUN_N_TOKENS);
+    c->query_begin = ints_of(a, RUN_QUERY_BEGIN);
+    c->position = ints_of(a, RUN_POSITION);
+    c->table = ints_of(a, RUN_TABLE);
+    c->table_tokens = ints_of(a, RUN_TABLE_TOKENS);
+    c->table_position = ints_of(a, RUN_TABLE_POSITION);
+    c->page_table = c->page_table_width > 0 ? ints_of(a, RUN_PAGE_TABLE) : NULL;
+    c->page_begin = a->run.bytes[RUN_PAGE_BEGIN] > 0 ? ints_of(a, RUN_PAGE_BEGIN) : NULL;
+    c->page_list = c->page_table_width > 0 ? ints_of(a, RUN_PAGE_LIST) : NULL;
+    c->last_page_tokens = c->page_table_width > 0 ? ints_of(a, RUN_LAST_PAGE_TOKENS) : NULL;
+    c->served = ints_of(a, RUN_SERVED);
     c->shared = (const struct cp_shared_chunk *)(const void *)a->memory[RUN_SHARED];
-    c->n_shared_chunks = (const int *)(const void *)a->memory[RUN_N_SHARED_CHUNKS];
+    c->n_shared_chunks = ints_of(a, RUN_N_SHARED_CHUNKS);
     c->q = a->memory[RUN_Q];
     c->k = a->memory[RUN_K];
     c->v = a->memory[RUN_V];
+    run_join(c, a->element);
     c->rotation = c->n_angles > 0 ? (const float *)(const void *)a->memory[RUN_ROTATION] : NULL;
     c->slopes = floats_of(a, RUN_SLOPES);
     c->sinks = floats_of(a, RUN_SINKS);
@@ -357,9 +341,14 @@ static void point(struct gate_arrays *a) {
     c->lse = a->run.bytes[RUN_LSE] > 0 ? a->memory[RUN_LSE] : NULL;
 }
 
+/* A ragged key is a block of its own. */
+static long long slot_stride(const struct gate_problem *p, const struct gate_stride *s) {
+    return p->pages.kind == CP_PAGES_RAGGED ? s->x : s->z;
+}
+
 void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) {
     const struct gate_recipe *r = &p->recipe;
-    struct all_strides s = all_strides_of(p);
+    struct gate_all_strides s = gate_strides(p);
     *call = (struct cp_kernel_call){
         .n_sequences = p->b,
         .n_rows = p->n_rows,
@@ -376,6 +365,8 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
         .changes = p->scores.has,
         .cap = p->scores.cap,
         .table_width = p->table_width,
+        .page_size = gate_block_size(p),
+        .page_table_width = p->pages.width,
         .n_served = p->n_served,
         .n_shared = p->n_shared,
         .rotary_dim = p->rotation.dim,
@@ -384,10 +375,13 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
         .q_head = s.q.z,
         .k_chunk = s.k.far > 0 ? s.k.far : s.k.x,
         .k_head = s.k.y,
-        .k_slot = s.k.z,
+        .k_slot = slot_stride(p, &s.k),
+        .k_group = s.k.group,
         .v_chunk = s.v.far > 0 ? s.v.far : s.v.x,
         .v_head = s.v.y,
-        .v_slot = s.v.z,
+        .v_slot = slot_stride(p, &s.v),
+        .v_group = s.v.group,
+        .v_offset = s.v.first,
         .out_row = s.out.y,
         .out_head = s.out.z,
         .lse_row = s.lse.y,
@@ -397,7 +391,7 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
 /* Numbers as doubles, twice for a case that is run again with others; arrays here, there, and of
  * the second results. Then what is computed of one row. */
 double gate_case_bytes(const struct gate_problem *p, size_t workspace) {
-    struct all_strides s = all_strides_of(p);
+    struct gate_all_strides s = gate_strides(p);
     double of_k = (double)s.k.elements, of_v = (double)s.v.elements, keys = of_k + of_v;
     double rows = (double)s.q.elements;
     double results = (double)s.out.elements * (double)cp_number_size(p->out_type) +
@@ -411,11 +405,11 @@ double gate_case_bytes(const struct gate_problem *p, size_t workspace) {
            4.0 * (double)table_bytes(p) + of_a_row * sizeof(double) + (double)workspace;
 }
 
-static struct run_far far_of(const struct gate_problem *p, int is_v, const struct strides *s) {
+static struct run_far far_of(const struct gate_problem *p, int is_v, const struct gate_stride *s) {
     size_t size = gate_cache_size(p, is_v);
     struct run_far far = {0};
-    if (s->far > 0) {
-        far.n = p->capacity;
+    if (s->far > 0 && s->first == 0) {
+        far.n = gate_blocks(p);
         far.pool = p->number != NULL ? p->pool : 0;
         far.chunk = (size_t)s->x * size;
         far.stride = (size_t)s->far * size;
@@ -425,9 +419,10 @@ static struct run_far far_of(const struct gate_problem *p, int is_v, const struc
 }
 
 int gate_arrays_new(struct gate_arrays *a, const struct gate_problem *p) {
-    struct all_strides s = all_strides_of(p);
+    struct gate_all_strides s = gate_strides(p);
     memset(a, 0, sizeof *a);
     gate_call_sizes(&a->run.call, p);
+    a->element = gate_cache_size(p, 0);
     a->run.call.k_chunk = s.k.x;
     a->run.call.v_chunk = s.v.x;
     a->run.far[0] = far_of(p, 0, &s.k);

@@ -13,6 +13,7 @@
 struct gate_arrays {
     struct run_call run;
     unsigned char *memory[RUN_BUFFERS];
+    size_t element; /* bytes of a number of K */
 };
 
 /* The call without its arrays: sizes, and the strides that a kernel gets. In a struct gate_arrays

@@ -49,8 +49,12 @@ int gate_sequence_of(const struct gate_problem *p, int row) {
     return s;
 }
 
+int gate_block_number(const struct gate_problem *p, int block) {
+    return p->number != NULL ? p->number[block] : block;
+}
+
 int gate_chunk_number(const struct gate_problem *p, int chunk) {
-    return p->number != NULL ? p->number[chunk] : chunk;
+    return p->pages.kind == CP_PAGES_CHUNKS ? gate_block_number(p, chunk) : chunk;
 }
 
 /* How many keys of the run at a place of the table stand at positions up to `last`. */

@@ -13,6 +13,7 @@
 #include "gate/case/cache.h"
 #include "gate/case/lists.h"
 #include "gate/case/modules.h"
+#include "gate/case/pages.h"
 #include "gate/case/rotation.h"
 #include "gate/case/scores.h"
 #include "gate/runner/runner.h"
@@ -176,24 +177,25 @@ static int *scatter(struct gate_problem *p, const struct cp_plan *plan) {
     return number;
 }
 
-/* Numbers in the kernel's pool: one in each of `capacity` equal parts of it, at random, and the
- * last number of all. 0, or -1: no memory. */
+/* Numbers in the kernel's pool: one in each of as many equal parts of it as there are blocks, at
+ * random, and the last number of all. 0, or -1: no memory. */
 static int spread_over_pool(struct gate_problem *p) {
     struct prng random = {p->seed ^ 0x9001ULL};
-    if (p->pool <= p->capacity || p->capacity > RUN_FAR_CHUNKS) {
-        p->pool = p->capacity;
+    int n = gate_blocks(p);
+    if (p->pool <= n || n > RUN_FAR_CHUNKS) {
+        p->pool = n;
         return 0;
     }
-    p->number = gate_allocate((size_t)p->capacity, sizeof(int));
-    for (int i = 0; p->number != NULL && i < p->capacity; i++) {
-        long long begin = (long long)i * p->pool / p->capacity;
-        long long end = (i + 1LL) * p->pool / p->capacity;
+    p->number = gate_allocate((size_t)n, sizeof(int));
+    for (int i = 0; p->number != NULL && i < n; i++) {
+        long long begin = (long long)i * p->pool / n;
+        long long end = (i + 1LL) * p->pool / n;
         p->number[i] = (int)begin + prng_below(&random, (int)(end - begin));
     }
     if (p->number == NULL) {
         return -1;
     }
-    p->number[p->capacity - 1] = p->pool - 1;
+    p->number[n - 1] = p->pool - 1;
     return 0;
 }
 
@@ -313,8 +315,9 @@ static struct gate_cache cache_of(const struct cp_kernel *kernel) {
 
 /* Chunks of a large pool. A scale for each place of it takes memory, as keys do not: then it is
  * smaller, and has places enough for indices of 16 bits to overflow. */
-static int pool_of(const struct gate_recipe *r, const struct gate_cache *c) {
-    int most = MOST_SCALES / (r->n_kv_heads * r->chunk_size);
+static int pool_of(const struct gate_recipe *r, const struct gate_problem *p) {
+    const struct gate_cache *c = &p->cache;
+    int most = MOST_SCALES / (r->n_kv_heads * gate_block_size(p));
     int has_scales =
         c->scales == CP_CACHE_SCALE_TOKEN && (c->k != CP_CACHE_PLAIN || c->v != CP_CACHE_PLAIN);
     return has_scales && r->pool > most ? most : r->pool;
@@ -334,8 +337,11 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
     p->scale = 0.01 * recipe->scale / sqrt(recipe->head_dim);
     int on_host = kernel->memory == CP_HOST_MEMORY;
     p->cache = cache_of(kernel);
-    p->pool = on_host ? pool_of(recipe, &p->cache) : 0;
-    p->is_far = on_host && (recipe->layout & GATE_FAR) != 0;
+    p->layout = kernel->layout;
+    p->pages = gate_pages_of(recipe, kernel);
+    int may_spread = on_host && gate_layout_may_spread(&kernel->layout);
+    p->pool = may_spread ? pool_of(recipe, p) : 0;
+    p->is_far = may_spread && (recipe->layout & GATE_FAR) != 0;
     p->plan = recipe->n_modules == 0            ? CP_PLANS_TREES
               : kernel->plans == CP_PLANS_TREES ? CP_PLANS_LISTS
                                                 : kernel->plans;
@@ -354,6 +360,7 @@ struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
     p.b = recipe->sequences > 0 ? recipe->sequences : recipe->n_ops;
     p.n_rows = p.b * (recipe->rows > 0 ? recipe->rows : 1);
     p.capacity = p.table_width = 4 * recipe->n_ops;
+    p.pages.n = p.pages.width = p.pages.kind == CP_PAGES_CHUNKS ? 0 : 4 * recipe->n_ops;
     p.n_served = p.b;
     p.pool = p.pool > p.capacity ? p.pool : p.capacity;
     p.rotation.n_angles = kernel->keys == CP_KEYS_PLACED ? 0 : p.table_width * recipe->chunk_size;
@@ -368,9 +375,9 @@ static int make_problem(struct gate_problem *p, const struct gate_recipe *recipe
         (gate_problem_has(p) & CP_NEVER_EMPTY_ROWS) != 0) {
         p->mask.window = p->mask.kept = 0; /* where no token stands, a window may hide all */
     }
-    if (result != 0 || spread_over_pool(p) != 0 || gate_rotation_new(p) != 0 ||
-        gate_scores_new(p, kernel->scores) != 0 || gate_cache_new(p) != 0 ||
-        allocate_numbers(p) != 0) {
+    if (result != 0 || gate_pages_new(p) != 0 || spread_over_pool(p) != 0 ||
+        gate_rotation_new(p) != 0 || gate_scores_new(p, kernel->scores) != 0 ||
+        gate_cache_new(p) != 0 || allocate_numbers(p) != 0) {
         gate_problem_free(p);
         return -1;
     }
@@ -418,6 +425,7 @@ void gate_problem_free(struct gate_problem *p) {
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
         free(memory[i]);
     }
+    gate_pages_free(&p->pages);
     memset(p, 0, sizeof *p);
 }
 
@@ -472,6 +480,7 @@ int gate_problem_grow(struct gate_problem *p) {
         grown |= n < c;
     }
     gate_rotation_count(p);
+    gate_pages_grow(p);
     return grown;
 }
 
@@ -524,6 +533,7 @@ int gate_problem_part(struct gate_problem *part, const struct gate_problem *whol
     const struct gate_problem *p = whole;
     *part = *p;
     part->n_rows = end - first;
+    part->pages = (struct gate_pages){0};
     size_t numbers = (size_t)part->n_rows * (size_t)p->recipe.n_heads * (size_t)p->recipe.head_dim;
     part->position = gate_allocate((size_t)part->n_rows, sizeof(int));
     part->q = gate_allocate(numbers, sizeof(double));
@@ -533,6 +543,10 @@ int gate_problem_part(struct gate_problem *part, const struct gate_problem *whol
         return -1;
     }
     fill_part(part, p, sequence, first);
+    if (gate_pages_part(part, p, sequence) != 0) {
+        gate_problem_free_alone(part);
+        return -1;
+    }
     return 0;
 }
 

@@ -44,6 +44,21 @@ struct gate_cache {
     int in_half;        /* 1: numbers times scales are rounded to binary16 */
 };
 
+/* Where keys lie, if not in the chunks of the plan (CONV-11): in pages, or ragged. A page is of the
+ * last sequence that has it. */
+struct gate_pages {
+    int kind;            /* CP_PAGES_...; of CHUNKS all else is 0 */
+    int size;            /* keys of a page, P; of RAGGED 1 */
+    int n;               /* pages of the pool that have numbers here */
+    int width;           /* above the pages of the longest sequence, also when it has grown */
+    int *all;            /* [b][width] pages, with those for keys that may still come */
+    int *table;          /* [b][width], */
+    int *begin;          /* [b + 1], */
+    int *list;           /* [begin[b]], */
+    int *last;           /* [b]: as the kernel gets them */
+    int *sequence, *key; /* [n] whose it is, -1: nobody's; and its first key there */
+};
+
 /* Sizes, plan and numbers of one case. */
 struct gate_problem {
     struct gate_recipe recipe;
@@ -51,9 +66,11 @@ struct gate_problem {
     int is_far;                              /* 1: chunks lie far apart */
     int b, n_rows;
     int capacity; /* chunks that have numbers here; `table` and `shared` count them */
-    /* Chunks of the pool that the kernel sees, >= capacity, and the number that each of the
-     * capacity ones has there; NULL: the same one. */
+    /* Blocks (pages.h) of the pool that the kernel sees, and the number that each of those that
+     * have one here has there; NULL: the same one. */
     int pool, *number;
+    struct cp_kernel_layout layout; /* as the kernel declares it */
+    struct gate_pages pages;
     int plan; /* CP_PLANS_TREES, or what the kernel takes */
     struct gate_mask mask;
     struct gate_scores scores;
@@ -153,7 +170,10 @@ int gate_visible(const struct gate_problem *problem, int row);
 struct gate_seen gate_seen_in(const struct gate_problem *problem, int row, int k);
 int gate_visible_in(const struct gate_problem *problem, int row, int k);
 
-/* A chunk's number in the pool that the kernel sees. */
+/* A block's number in the pool that the kernel sees. */
+int gate_block_number(const struct gate_problem *problem, int block);
+
+/* A chunk's number for the kernel. Where pages are no chunks, it is a name. */
 int gate_chunk_number(const struct gate_problem *problem, int chunk);
 
 #endif

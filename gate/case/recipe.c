@@ -501,6 +501,9 @@ void gate_recipe_print(const struct gate_recipe *r, char *line) {
     if (r->rotary > 0 && n > 0 && n < GATE_LINE) {
         n += snprintf(line + n, GATE_LINE - (size_t)n, ", %d numbers of a head rotated", r->rotary);
     }
+    if (r->page > 0 && n > 0 && n < GATE_LINE) {
+        n += snprintf(line + n, GATE_LINE - (size_t)n, ", pages of %d keys", r->page);
+    }
     n += print_mask(r, line + n, n > 0 && n < GATE_LINE ? GATE_LINE - (size_t)n : 0);
     n += print_scores(r, line + n, n > 0 && n < GATE_LINE ? GATE_LINE - (size_t)n : 0);
     for (int bit = 0; bit < COUNT_OF(layouts); bit++) {

@@ -115,6 +115,7 @@ struct gate_recipe {
     /* SCORE-1 to SCORE-3, for kernels that take it: the cap, in eighths; and of which kind slopes
      * and sinks are, enum gate_slopes and 1; 0: none. */
     int cap, slopes, sinks;
+    int page;   /* keys of a page (CONV-11), for kernels that take any size; 0: as many as c */
     int rotary; /* numbers of a head that are rotated (GATE-14), even; 0: as many as there are */
     unsigned long long seed; /* decides the numbers, and how many query rows there are */
     int n_ops;

@@ -11,6 +11,7 @@
 #include "chunkproof/number.h"
 #include "cli/base/text.h"
 #include "gate/case/cache.h"
+#include "gate/case/pages.h"
 #include "gate/explain/explain.h"
 #include "gate/source/lines.h"
 
@@ -130,8 +131,10 @@ static void print_sizes(FILE *file, const struct array *array) {
     fputs("\n", file);
 }
 
-/* Of the chunk of a path, or of a run; and of -1 there. In them are c, or table_width and c. */
-static const char *const on_chunk[2][2] = {
+/* Of the chunk of a path, of a run, of a page and of ragged keys; and of -1 there. In them are c or
+ * P, or the table's width and that. */
+enum blocks { LIES_IN_PATHS, LIES_IN_RUNS, LIES_IN_PAGES, LIES_RAGGED };
+static const char *const on_chunk[][2] = {
     {"look at what these are made of: table[key / c] and key %% c, with the c of the call (here "
      "%d); and at loads that go on behind the last key: a tile that is not full, a vector over the "
      "end of a row, a prefetch (GATE-3)",
@@ -145,7 +148,25 @@ static const char *const on_chunk[2][2] = {
      "-1 is no chunk: the table has it behind the last run of a row. Look at which row of the "
      "table is read: they are table_width apart (here %d), one for each sequence; and at how many "
      "runs are read of it: to the first of 0 tokens, or table_width, and not as many as the keys "
-     "would fill (RUNS-1)"}};
+     "would fill (RUNS-1)"},
+    {"look at what these are made of: page_table[key / P] and key %% P, with the P of the call "
+     "(here %d); at loads that go on behind the last key, or from one page into the next one; and "
+     "at the order of K and of V: [slot][K/V head] or [K/V head][slot] (CONV-11, CONV-12)",
+     "-1 is no page: page_table has it behind the last page of a row. Look at which row of the "
+     "table is read: they are page_table_width apart (here %d), one for each sequence; at which "
+     "entry: key / P, with the P of the call (here %d); and at how many pages are read of it: "
+     "(keys + P - 1) / P, no more (CONV-11)"},
+    {"look at what these are made of: key j of sequence s is in row page_begin[s] + j of K and V, "
+     "and page_begin[b] rows have a key; and at loads that go on behind the last key (CONV-11)",
+     "there is no row before the first: look at page_begin[s] + j (CONV-11)"}};
+
+/* What K and V lie in. */
+static enum blocks blocks_of(const struct gate_problem *p) {
+    return p->layout.pages == CP_PAGES_OWN      ? LIES_IN_PAGES
+           : p->layout.pages == CP_PAGES_RAGGED ? LIES_RAGGED
+           : p->plan != CP_PLANS_TREES          ? LIES_IN_RUNS
+                                                : LIES_IN_PATHS;
+}
 
 /* `other`: K of V, V of K; NULL for rows. */
 static void print_element(FILE *file, const struct gate_problem *p, const struct cp_kernel_call *c,
@@ -175,8 +196,9 @@ static void print_element(FILE *file, const struct gate_problem *p, const struct
         (void)print_place(file, other, element);
         fputs("; is each read by its own?\n", file);
     }
-    advise(file, on_chunk[p->plan != CP_PLANS_TREES][first == -1],
-           first == -1 ? c->table_width : c->chunk_size, c->chunk_size);
+    int width = p->layout.pages == CP_PAGES_CHUNKS ? c->table_width : c->page_table_width;
+    advise(file, on_chunk[blocks_of(p)][first == -1], first == -1 ? width : c->page_size,
+           c->page_size);
 }
 
 /* Reads "... of NAME, at byte N of M", or "... bytes at NAME+N (M bytes)". 0: it is neither. */
@@ -199,22 +221,30 @@ static int read_spot(const char *text, char name[32], long long *byte) {
     return 1;
 }
 
-static void print_spot(FILE *file, const struct gate_problem *p, const char *text) {
-    struct cp_kernel_call c;
+/* Where K, or V, is packed, groups of numbers are next to heads, and not slots (CONV-12). */
+static struct array array_of_keys(const struct gate_problem *p, const struct cp_kernel_call *c,
+                                  int is_v, const char *block) {
+    int pack = is_v ? p->layout.v_pack : p->layout.k_pack;
+    const struct dimension slots = {"slot", is_v ? c->v_slot : c->k_slot, c->page_size};
+    const struct dimension groups = {"group of numbers", is_v ? c->v_group : c->k_group,
+                                     pack > 0 ? (c->head_dim + pack - 1) / pack : 0};
+    return (struct array){is_v ? "v" : "k",
+                          gate_cache_size(p, is_v),
+                          {{block, is_v ? c->v_chunk : c->k_chunk, c->capacity},
+                           pack > 0 ? groups : slots,
+                           {"K/V head", is_v ? c->v_head : c->k_head, c->n_kv_heads}}};
+}
+
+static void print_spot(FILE *file, const struct gate_problem *p, const struct cp_kernel_call *call,
+                       const char *text) {
+    const struct cp_kernel_call c = *call;
+    static const char *const words[] = {"chunk", "chunk", "page", "key"};
     char name[32];
     long long byte;
-    gate_call_sizes(&c, p);
+    const char *block = words[blocks_of(p)];
     const struct array arrays[] = {
-        {"k",
-         gate_cache_size(p, 0),
-         {{"chunk", c.k_chunk, c.capacity},
-          {"slot", c.k_slot, c.chunk_size},
-          {"K/V head", c.k_head, c.n_kv_heads}}},
-        {"v",
-         gate_cache_size(p, 1),
-         {{"chunk", c.v_chunk, c.capacity},
-          {"slot", c.v_slot, c.chunk_size},
-          {"K/V head", c.v_head, c.n_kv_heads}}},
+        array_of_keys(p, &c, 0, block),
+        array_of_keys(p, &c, 1, block),
         {"q",
          cp_number_size(p->q_type),
          {{"row", c.q_row, c.n_rows}, {"head", c.q_head, c.n_heads}}},
@@ -392,9 +422,13 @@ void explain_access(struct explain *x, const struct gate_finding *finding) {
     memcpy(text, finding->text, sizeof text);
     gate_name_lines(runner_file(x->runner), text, sizeof text);
     if (gate_problem_new(&p, x->recipe, x->kernel) == 0) {
-        explain_tree(x->file, &p);
+        struct cp_kernel_call call;
+        gate_call_sizes(&call, &p);
+        if (gate_pages_view(&p) == 0) {
+            explain_tree(x->file, &p);
+        }
         if (finding->verdict == GATE_OUT_OF_BOUNDS) {
-            print_spot(x->file, &p, text);
+            print_spot(x->file, &p, &call, text);
         }
         gate_problem_free(&p);
     }

@@ -8,6 +8,7 @@
 
 #include "chunkproof/number.h"
 #include "gate/case/cache.h"
+#include "gate/case/pages.h"
 #include "gate/case/values.h"
 #include "gate/explain/explain.h"
 #include "gate/judge/conventions.h"
@@ -239,33 +240,71 @@ void explain_other_bits(struct explain *x) {
 
 /* ---- Where no key is ---- */
 
-/* Element 0 of a slot and head of K or V, or of a row and head of Q. */
-static long long place_of(const struct cp_kernel_call *c, int array, int chunk, int head,
-                          int slot) {
-    return array == RUN_Q   ? chunk * c->q_row + head * c->q_head
-           : array == RUN_K ? chunk * c->k_chunk + head * c->k_head + slot * c->k_slot
-                            : chunk * c->v_chunk + head * c->v_head + slot * c->v_slot;
+/* An array as it lies in memory: slots of blocks and heads, of Q one slot of each row and head. */
+struct lying {
+    int memory; /* which buffer */
+    size_t size;
+    int blocks, heads, slots;
+    long long first, block, head, slot;
+    int pack; /* CONV-12; 0: not packed */
+    long long group;
+};
+
+static struct lying lying_of(const struct bench *b, int array) {
+    const struct cp_kernel_call *c = &b->a.run.call;
+    const struct gate_problem *p = &b->p;
+    int n = gate_blocks(p), heads = c->n_kv_heads, slots = gate_block_size(p);
+    if (array == RUN_Q) {
+        return (struct lying){RUN_Q,     cp_number_size(p->q_type),
+                              c->n_rows, c->n_heads,
+                              1,         0,
+                              c->q_row,  c->q_head,
+                              0,         0,
+                              0};
+    }
+    if (array == RUN_K) {
+        return (struct lying){
+            RUN_K,     gate_cache_size(p, 0), n,         heads, slots, 0, c->k_chunk, c->k_head,
+            c->k_slot, p->layout.k_pack,      c->k_group};
+    }
+    return (struct lying){c->v_offset > 0 ? RUN_K : RUN_V,
+                          gate_cache_size(p, 1),
+                          n,
+                          heads,
+                          slots,
+                          c->v_offset,
+                          c->v_chunk,
+                          c->v_head,
+                          c->v_slot,
+                          p->layout.v_pack,
+                          c->v_group};
 }
 
-/* NaNs, which bytes 0xFF are in each type but integers, into a slot of K or V, in all heads; slot
+/* The byte of number i of a slot and head of a block. */
+static size_t byte_of(const struct lying *l, int block, int head, int slot, int i) {
+    long long number = l->pack > 0 ? i / l->pack * l->group + i % l->pack : i;
+    return (size_t)(l->first + block * l->block + head * l->head + slot * l->slot + number) *
+           l->size;
+}
+
+/* NaNs, which bytes 0xFF are in each type but integers, into a slot of a block, in all heads; slot
  * -1: into all of an array, and its rows or slots back from what was kept. */
-static void spoil(struct bench *b, int array, int chunk, int slot, const unsigned char *kept) {
-    const struct cp_kernel_call *c = &b->a.run.call;
-    int is_q = array == RUN_Q, heads = is_q ? c->n_heads : c->n_kv_heads;
-    int slots = is_q ? 1 : c->chunk_size, n = (is_q ? c->n_rows : b->p.capacity) * heads * slots;
-    size_t size = is_q ? cp_number_size(b->p.q_type) : gate_cache_size(&b->p, array == RUN_V);
-    size_t row = size * (size_t)c->head_dim;
-    unsigned char *memory = b->a.memory[array];
+static void spoil(struct bench *b, int array, int block, int slot, const unsigned char *kept) {
+    const struct lying l = lying_of(b, array);
+    unsigned char *memory = b->a.memory[l.memory];
+    int d = b->a.run.call.head_dim, per_block = l.heads * l.slots;
     if (slot < 0) {
-        memset(memory, 0xFF, b->a.run.bytes[array]);
+        memset(memory, 0xFF, b->a.run.bytes[l.memory]);
     }
-    for (int x = 0; x < n; x++) {
-        int in_chunk = x / slots / heads, head = x / slots % heads, in_slot = x % slots;
-        size_t at = (size_t)place_of(c, array, in_chunk, head, in_slot) * size;
-        if (slot < 0) {
-            memcpy(memory + at, kept + at, row);
-        } else if (in_chunk == chunk && in_slot == slot) {
-            memset(memory + at, 0xFF, row);
+    for (int x = 0; x < l.blocks * per_block; x++) {
+        int of_block = x / per_block, head = x % per_block / l.slots, in_slot = x % l.slots;
+        for (int i = 0; i < d; i++) {
+            size_t at = byte_of(&l, of_block, head, in_slot, i);
+            if (slot < 0) {
+                memcpy(memory + at, kept + at, l.size);
+            } else if (of_block == block && in_slot == slot) {
+                memset(memory + at, 0xFF, l.size);
+            }
         }
     }
 }
@@ -273,14 +312,15 @@ static void spoil(struct bench *b, int array, int chunk, int slot, const unsigne
 /* NaNs in a slot of an array; slot -1: between its rows. Returns whether they change results:
  * b->changed. */
 static int is_read(struct bench *b, int array, int chunk, int slot) {
-    size_t bytes = b->a.run.bytes[array];
+    int buffer = lying_of(b, array).memory;
+    size_t bytes = b->a.run.bytes[buffer];
     unsigned char *kept = malloc(bytes + 1);
     int n = 0;
     if (kept == NULL || b->left-- <= 0) {
         free(kept);
         return 0;
     }
-    memcpy(kept, b->a.memory[array], bytes);
+    memcpy(kept, b->a.memory[buffer], bytes);
     spoil(b, array, chunk, slot, kept);
     if (differing(b, &usual) > 0) { /* by that, and not by what the kernel keeps from run to run? */
         runner_restart(b->runner);
@@ -289,7 +329,7 @@ static int is_read(struct bench *b, int array, int chunk, int slot) {
     if (n > 0) {
         memcpy(b->changed, b->differs, (size_t)b->p.n_rows * (size_t)b->p.recipe.n_heads);
     }
-    memcpy(b->a.memory[array], kept, bytes);
+    memcpy(b->a.memory[buffer], kept, bytes);
     free(kept);
     return n > 0;
 }
@@ -305,24 +345,35 @@ static int try_between(struct bench *b, int array) {
     return 1;
 }
 
-static int has_key(const struct gate_problem *p, int chunk, int slot) {
-    const struct gate_recipe *r = &p->recipe;
-    return !isnan(p->k[((ptrdiff_t)chunk * r->n_kv_heads * r->chunk_size + slot) * r->head_dim]);
+static int has_key(const struct gate_problem *p, int block, int slot) {
+    long long key = gate_key_in(p, block, 0, slot);
+    return key >= 0 && !isnan(p->k[key * p->recipe.head_dim]);
 }
 
-/* The slots of a chunk where no key is. Returns whether any is read. */
-static int try_chunk(struct bench *b, int array, int chunk) {
-    int c = b->p.recipe.chunk_size, found = 0, run, owner = explain_owner(&b->p, chunk, &run);
-    unsigned char *slots = calloc((size_t)c + 1, 1);
-    for (int slot = 0; slots != NULL && slot < c; slot++) {
-        slots[slot] = !has_key(&b->p, chunk, slot) && is_read(b, array, chunk, slot);
+/* Whose block it is; -1: nobody's. */
+static int owner_of(const struct gate_problem *p, int block) {
+    int run;
+    return p->pages.kind != CP_PAGES_CHUNKS ? p->pages.sequence[block]
+                                            : explain_owner(p, block, &run);
+}
+
+/* The slots of a block where no key is. Returns whether any is read. */
+static int try_block(struct bench *b, int array, int block) {
+    int n = gate_block_size(&b->p), found = 0, owner = owner_of(&b->p, block);
+    unsigned char *slots = calloc((size_t)n + 1, 1);
+    for (int slot = 0; slots != NULL && slot < n; slot++) {
+        slots[slot] = !has_key(&b->p, block, slot) && is_read(b, array, block, slot);
         found += slots[slot];
     }
     if (found > 0) {
         fprintf(b->file, "  %s is read where no key is: slot%s ", array == RUN_K ? "K" : "V",
                 found > 1 ? "s" : "");
-        explain_print_elements(b->file, slots, c);
-        fprintf(b->file, " of chunk %d of the pool, ", gate_chunk_number(&b->p, chunk));
+        explain_print_elements(b->file, slots, n);
+        fprintf(b->file, " of %s %d of the pool, ",
+                b->p.pages.kind == CP_PAGES_OWN      ? "page"
+                : b->p.pages.kind == CP_PAGES_RAGGED ? "row"
+                                                     : "chunk",
+                gate_block_number(&b->p, block));
         fprintf(b->file,
                 owner < 0                     ? "which is nobody's"
                 : b->p.plan == CP_PLANS_TREES ? "behind the last key of sequence %d"
@@ -343,15 +394,16 @@ static int try_all(struct bench *b) {
         return 0;
     }
     for (int array = RUN_Q; array <= RUN_V; array++) {
-        if ((b->p.recipe.layout & (GATE_SPREAD | GATE_SPREAD_CHUNKS)) != 0) {
+        int is_shared = array != RUN_Q && b->p.layout.tensors != CP_TENSORS_TWO;
+        if ((b->p.recipe.layout & (GATE_SPREAD | GATE_SPREAD_CHUNKS)) != 0 && !is_shared) {
             between += try_between(b, array);
         }
     }
-    for (int nobodys = 0; nobodys < 2; nobodys++) { /* chunks that somebody has come first */
-        for (int chunk = 0; chunk < b->p.capacity && found < MOST_CHUNKS; chunk++) {
-            for (int array = RUN_K; has_key(&b->p, chunk, 0) != nobodys && array <= RUN_V;
+    for (int nobodys = 0; nobodys < 2; nobodys++) { /* blocks that somebody has come first */
+        for (int block = 0; block < gate_blocks(&b->p) && found < MOST_CHUNKS; block++) {
+            for (int array = RUN_K; has_key(&b->p, block, 0) != nobodys && array <= RUN_V;
                  array++) {
-                found += try_chunk(b, array, chunk);
+                found += try_block(b, array, block);
             }
         }
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gate/case/masks.h"
+#include "gate/case/pages.h"
 #include "gate/case/prompts.h"
 #include "gate/case/rotation.h"
 #include "gate/case/scores.h"
@@ -184,6 +185,7 @@ static int try_others(struct explain *x, struct trying *t, judging *judge) {
             gate_recipe_rotate(&recipe, 0, NULL);
         }
         gate_recipe_mask(&recipe, x->kernel->masks, NULL);
+        gate_recipe_pages(&recipe, &runner_kernel(x->runner)->layout);
         recipe.renewed = recipe.without_lse = 0;
         recipe.queries = i % 2 == 0 ? GATE_MORE : recipe.queries;
         if (explain_is_over(x, 0.0) || gate_look(x->runner, &recipe, &f, judge, t) < 0) {
@@ -233,7 +235,7 @@ static const struct reading {
 /* 1: each case is right if the kernel is read so, and that was said. */
 static int say_reading(struct explain *x, const struct reading *r) {
     struct trying t = {.other = *runner_kernel(x->runner)};
-    struct gate_recipe recipe = x->run[0].problem.recipe;
+    struct gate_recipe recipe = x->run[0].recipe;
     struct gate_finding f;
     int *field = (int *)(void *)((char *)&t.other.conventions + r->field);
     int declares = *field;
@@ -265,6 +267,77 @@ static int say_readings(struct explain *x) {
     return 0;
 }
 
+/* ---- Layouts (CONV-12) ---- */
+
+/* How else K and V may lie: one field of the layout, of kernels that declare this value of it. */
+static const struct lying {
+    const char *words;
+    size_t field;
+    int declared, value;
+} lyings[] = {
+#define LYING(field, declared, value)                                                              \
+    { "." #field " = " #value, offsetof(struct cp_kernel_layout, field), declared, value }
+    LYING(order, CP_ORDER_NHD, CP_ORDER_HND),
+    LYING(order, CP_ORDER_HND, CP_ORDER_NHD),
+    LYING(tensors, CP_TENSORS_PAGES, CP_TENSORS_HALVES),
+    LYING(tensors, CP_TENSORS_HALVES, CP_TENSORS_PAGES),
+    LYING(tensors, CP_TENSORS_PAGES, CP_TENSORS_TWO),
+    LYING(tensors, CP_TENSORS_HALVES, CP_TENSORS_TWO),
+    LYING(gaps, CP_GAPS_ANY, CP_GAPS_PAGES),
+    LYING(gaps, CP_GAPS_ANY, CP_GAPS_NONE),
+    LYING(gaps, CP_GAPS_PAGES, CP_GAPS_NONE),
+};
+
+/* The gate's own verdict. */
+static void judge_lying(void *context, const struct gate_problem *p, const struct gate_arrays *one,
+                        const struct gate_arrays *again, const struct gate_finding *finding) {
+    struct trying *t = context;
+    (void)p;
+    (void)one;
+    (void)again;
+    t->wrong += finding->verdict != GATE_RIGHT;
+}
+
+/* How many cases beside this one are right where K and V lie so; 0: not all. */
+static int right_by_layout(struct explain *x, const struct cp_kernel_layout *layout) {
+    const struct cp_kernel_layout declared = runner_kernel(x->runner)->layout;
+    struct trying t = {.wrong = 0};
+    struct gate_recipe recipe = x->run[0].recipe;
+    struct gate_finding f;
+    int cases = 0;
+    recipe.renewed = 0;
+    runner_lay_out(x->runner, layout);
+    if (gate_look(x->runner, &recipe, &f, judge_lying, &t) > 0 && t.wrong == 0) {
+        cases = try_others(x, &t, judge_lying);
+    }
+    runner_lay_out(x->runner, &declared);
+    return cases;
+}
+
+/* 1: each case is right if K and V lie otherwise, and that was said. Of kernels that go by strides
+ * alone, mistakes say more. */
+static int say_layouts(struct explain *x) {
+    const struct cp_kernel_layout *declared = &runner_kernel(x->runner)->layout;
+    int says_order = declared->order != CP_ORDER_ANY || declared->tensors != CP_TENSORS_TWO;
+    for (size_t i = 0; says_order && i < sizeof lyings / sizeof lyings[0]; i++) {
+        const struct lying *l = &lyings[i];
+        struct cp_kernel_layout layout = *declared;
+        int *field = (int *)(void *)((char *)&layout + l->field);
+        int is_asked = *field == l->declared && !explain_is_over(x, 0.0);
+        *field = l->value;
+        int cases = is_asked ? right_by_layout(x, &layout) : 0;
+        if (cases > 0) {
+            fprintf(x->file,
+                    "  right if it declared %s in cp_kernel.layout (CONV-12):\n  where K and V lie "
+                    "so this case is right, and %d other cases\n",
+                    l->words, cases);
+            explain_keep_cause(x, "it would be right if it declared ", l->words);
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int explain_conventions(struct explain *x) {
     const struct cp_kernel *declared = runner_kernel(x->runner);
     struct trying t;
@@ -272,7 +345,7 @@ int explain_conventions(struct explain *x) {
     int cases = settle(x, declared, &t), n = cases > 0 ? all_right(x, &t.other) : 0;
     int is_base = t.other.conventions.lse_base != declared->conventions.lse_base;
     if (n == 0) {
-        return say_readings(x);
+        return say_readings(x) || say_layouts(x);
     }
     gate_conventions_words(declared, &t.other, words);
     fprintf(x->file,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "gate/case/masks.h"
+#include "gate/case/pages.h"
 #include "gate/case/scores.h"
 #include "gate/explain/explain.h"
 #include "gate/judge/scores.h"
@@ -285,6 +286,7 @@ static int run_case(struct trying *t, long long index, long long work) {
         gate_recipe_make(&other, SEED, index, 0, work, own ? NULL : &shape);
         gate_recipe_mask(&other, t->x->kernel->masks, NULL);
         gate_recipe_scores(&other, t->x->kernel->scores);
+        gate_recipe_pages(&other, &t->x->kernel->layout);
         other.renewed = 0;
         ran = gate_look(t->x->runner, &other, &finding, judge_all, t);
     }
@@ -307,7 +309,7 @@ static int run_all(struct trying *t) {
     for (int i = 0; i < x->n_runs && goes_on(t) && result >= 0; i++) {
         struct gate_finding finding;
         if (i == 0 || x->run[i].wrong > 0) {
-            result = gate_look(x->runner, &x->run[i].problem.recipe, &finding, judge_all, t);
+            result = gate_look(x->runner, &x->run[i].recipe, &finding, judge_all, t);
         }
     }
     for (int i = 0; i < effort->cases && goes_on(t) && result >= 0; i++) {

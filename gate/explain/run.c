@@ -7,6 +7,7 @@
 
 #include "chunkproof/number.h"
 #include "gate/case/cache.h"
+#include "gate/case/pages.h"
 #include "gate/explain/run.h"
 #include "gate/judge/conventions.h"
 
@@ -29,6 +30,7 @@ static int copy_lists(struct gate_problem *to, const struct gate_problem *p) {
     int missing = 0;
     *to = *p;
     to->q = to->k = to->v = NULL;
+    to->pages = (struct gate_pages){0};
     to->n_tokens = duplicate(p->n_tokens, b, size, &missing);
     to->query_begin = duplicate(p->query_begin, b + 1, size, &missing);
     to->position = duplicate(p->position, (size_t)p->n_rows, size, &missing);
@@ -53,8 +55,11 @@ static int copy_lists(struct gate_problem *to, const struct gate_problem *p) {
         to->scores.sinks = duplicate(p->scores.sinks, heads, sizeof(float), &missing);
     }
     to->number =
-        p->number != NULL ? duplicate(p->number, (size_t)p->capacity, size, &missing) : NULL;
-    return missing ? -1 : 0;
+        p->number != NULL ? duplicate(p->number, (size_t)gate_blocks(p), size, &missing) : NULL;
+    if (p->pages.kind == CP_PAGES_CHUNKS) {
+        return missing ? -1 : 0;
+    }
+    return missing || gate_pages_copy(to, p) != 0 ? -1 : 0;
 }
 
 static double *numbers_of(const void *array, int type, size_t bytes, long long *n) {
@@ -66,30 +71,76 @@ static double *numbers_of(const void *array, int type, size_t bytes, long long *
     return numbers;
 }
 
-/* The strides of K or V as they lie here. */
+/* The strides of K or V: as they lie in memory; packed keys are unpacked, and have no gaps. */
 struct strides {
     long long chunk, head, slot;
 };
 
+/* The first number of a head and slot of a block, by such strides. */
+static long long place_of(const struct strides *s, int block, int head, int slot) {
+    return block * s->chunk + head * s->head + slot * s->slot;
+}
+
+/* How K or V lies in the memory of a call. */
+struct array {
+    const unsigned char *memory;
+    long long n, first; /* numbers, and the first of K or V */
+    struct strides strides;
+    long long pack, group; /* CONV-12; 0: not packed */
+};
+
+static struct array array_of(const struct gate_problem *p, int is_v, const struct gate_arrays *a) {
+    const struct cp_kernel_call *c = &a->run.call;
+    const struct strides of_k = {c->k_chunk, c->k_head, c->k_slot};
+    const struct strides of_v = {c->v_chunk, c->v_head, c->v_slot};
+    enum run_buffer buffer = is_v && c->v_offset == 0 ? RUN_V : RUN_K;
+    return (struct array){a->memory[buffer],
+                          (long long)(a->run.bytes[buffer] / gate_cache_size(p, is_v)),
+                          is_v ? c->v_offset : 0,
+                          is_v ? of_v : of_k,
+                          is_v ? p->layout.v_pack : p->layout.k_pack,
+                          is_v ? c->v_group : c->k_group};
+}
+
+/* Unpacks all numbers of K or V, also those of slots without a key. */
+static double *unpack(const struct gate_problem *p, int is_v, const struct array *a,
+                      const struct strides *to, long long *n) {
+    const struct gate_recipe *r = &p->recipe;
+    int slots = gate_block_size(p), d = r->head_dim;
+    *n = (long long)gate_blocks(p) * r->n_kv_heads * slots * d;
+    double *numbers = calloc((size_t)*n + 1, sizeof *numbers);
+    for (long long x = 0; numbers != NULL && x < *n; x++) {
+        int i = (int)(x % d), slot = (int)(x / d % slots);
+        int head = (int)(x / d / slots % r->n_kv_heads), block = (int)(x / to->chunk);
+        long long at = a->first + place_of(&a->strides, block, head, slot) +
+                       i / a->pack * a->group + i % a->pack;
+        numbers[x] = gate_cache_load(p, is_v, a->memory, (size_t)at);
+    }
+    return numbers;
+}
+
 /* K or V: where it has 8 bits, each key times its scale. */
-static double *keys_of(const struct gate_problem *p, int is_v, const struct gate_arrays *a,
-                       const struct strides *s, long long *n) {
-    enum run_buffer buffer = is_v ? RUN_V : RUN_K;
+static double *keys_of(const struct gate_problem *p, int is_v, const struct array *a,
+                       struct strides *s, long long *n) {
     const struct gate_recipe *r = &p->recipe;
     const float *scale = is_v ? p->cache.v_scale : p->cache.k_scale;
-    *n = (long long)(a->run.bytes[buffer] / gate_cache_size(p, is_v));
-    double *numbers = calloc((size_t)*n + 1, sizeof *numbers);
-    for (long long i = 0; numbers != NULL && i < *n; i++) {
-        numbers[i] = gate_cache_load(p, is_v, a->memory[buffer], (size_t)i);
+    int heads = r->n_kv_heads, slots = gate_block_size(p);
+    long long row = (long long)slots * r->head_dim;
+    *s = a->pack > 0 ? (struct strides){heads * row, row, r->head_dim} : a->strides;
+    *n = a->n - a->first;
+    double *numbers =
+        a->pack > 0 ? unpack(p, is_v, a, s, n) : calloc((size_t)*n + 1, sizeof *numbers);
+    for (long long i = 0; numbers != NULL && a->pack == 0 && i < *n; i++) {
+        numbers[i] = gate_cache_load(p, is_v, a->memory, (size_t)(a->first + i));
     }
-    unsigned long long keys =
-        (unsigned long long)p->capacity * (unsigned)r->n_kv_heads * (unsigned)r->chunk_size;
-    for (unsigned long long place = 0; numbers != NULL && scale != NULL && place < keys; place++) {
-        long long slot = (long long)place % r->chunk_size, of = (long long)place / r->chunk_size;
-        double *key =
-            numbers + of / r->n_kv_heads * s->chunk + of % r->n_kv_heads * s->head + slot * s->slot;
-        for (int i = 0; i < r->head_dim; i++) {
-            key[i] *= (double)scale[gate_scale_at(p, place)];
+    long long all = (long long)gate_blocks(p) * heads * slots;
+    for (long long x = 0; numbers != NULL && scale != NULL && x < all; x++) {
+        int slot = (int)(x % slots), head = (int)(x / slots % heads),
+            block = (int)(x / slots / heads);
+        long long key = gate_key_in(p, block, head, slot);
+        double *number = numbers + place_of(s, block, head, slot);
+        for (int i = 0; key >= 0 && i < r->head_dim; i++) {
+            number[i] *= (double)scale[gate_scale_at(p, (unsigned long long)key)];
         }
     }
     return numbers;
@@ -98,11 +149,16 @@ static double *keys_of(const struct gate_problem *p, int is_v, const struct gate
 static int copy_arrays(struct explain_run *run, const struct gate_problem *p,
                        const struct gate_arrays *a) {
     run->q = numbers_of(a->memory[RUN_Q], p->q_type, a->run.bytes[RUN_Q], &run->n_q);
-    const struct cp_kernel_call *call = &a->run.call;
-    struct strides of_k = {call->k_chunk, call->k_head, call->k_slot};
-    struct strides of_v = {call->v_chunk, call->v_head, call->v_slot};
-    run->k = keys_of(p, 0, a, &of_k, &run->n_k);
-    run->v = keys_of(p, 1, a, &of_v, &run->n_v);
+    const struct array k = array_of(p, 0, a), v = array_of(p, 1, a);
+    struct strides of_k, of_v;
+    run->k = keys_of(p, 0, &k, &of_k, &run->n_k);
+    run->v = keys_of(p, 1, &v, &of_v, &run->n_v);
+    run->call.k_chunk = of_k.chunk;
+    run->call.k_head = of_k.head;
+    run->call.k_slot = of_k.slot;
+    run->call.v_chunk = of_v.chunk;
+    run->call.v_head = of_v.head;
+    run->call.v_slot = of_v.slot;
     return run->q != NULL && run->k != NULL && run->v != NULL ? 0 : -1;
 }
 
@@ -191,8 +247,9 @@ int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel, dou
     size_t n = (size_t)run->pairs * (size_t)run->width + 1;
     run->got = calloc(4 * n, sizeof(double));
     run->rightness = calloc(n, 1);
-    if (copy_lists(&run->problem, p) != 0 || copy_arrays(run, p, one) != 0 || run->got == NULL ||
-        run->rightness == NULL) {
+    run->recipe = p->recipe;
+    if (copy_lists(&run->problem, p) != 0 || copy_arrays(run, p, one) != 0 ||
+        gate_pages_view(&run->problem) != 0 || run->got == NULL || run->rightness == NULL) {
         return -1;
     }
     run->again = run->got + n;

@@ -11,10 +11,12 @@
 /* One run of a case: what the kernel was given, what came of it, and what the judge says of each
  * number. Of a row and head there are `width` numbers: d elements, and the log-sum-exp. */
 struct explain_run {
-    struct gate_problem problem; /* without its numbers */
-    struct cp_kernel_call call;  /* strides; its arrays are gone */
-    double *q, *k, *v;           /* the arrays with all that lies in them */
-    long long n_q, n_k;          /* elements, of Q and of K and V each */
+    struct gate_recipe recipe; /* of the case */
+    /* Without its numbers. Pages that are no chunks (CONV-11) are its chunks here. */
+    struct gate_problem problem;
+    struct cp_kernel_call call; /* strides; its arrays are gone */
+    double *q, *k, *v;          /* the arrays with all that lies in them */
+    long long n_q, n_k;         /* elements, of Q and of K and V each */
     long long n_v;
     int unusual;     /* 1: what is far beyond its usual error counts as wrong */
     double lse_unit; /* log-sum-exps here are in nats: the kernel's, times this */

@@ -92,8 +92,13 @@ static void print_rows(FILE *file, const struct gate_problem *p, int s) {
 }
 
 static void print_sequence(FILE *file, const struct gate_problem *p, int s) {
-    int runs = gate_runs(p, s), n = p->n_tokens[s];
+    int runs = gate_runs(p, s), n = p->n_tokens[s], is_ragged = p->layout.pages == CP_PAGES_RAGGED;
     fprintf(file, "    S%d ", s);
+    if (is_ragged && n > 0) {
+        int first = p->table[s * p->table_width];
+        fprintf(file, " %d to %d", first, first + n - 1);
+    }
+    runs = is_ragged ? 0 : runs;
     for (int k = 0; k < runs && k < MOST_CHUNKS; k++) {
         int at = s * p->table_width + k;
         fprintf(file, p->plan == CP_PLANS_TREES ? " C%d%s:%d" : " C%d%s:%d@%d",
@@ -111,13 +116,14 @@ static void print_pool(FILE *file, const struct gate_problem *p) {
         return;
     }
     gate_call_sizes(&c, p);
-    long long farthest = c.k_chunk * (p->pool - 1);
-    fprintf(file,
-            "  the pool has %d chunks: their numbers %s in 16 bits, and k_chunk times a number %s "
-            "in 32\n"
-            "  with a sign: it is up to %lld (GATE-10)\n",
-            p->pool, p->pool > 1 << 16 ? "do not fit" : "fit",
-            farthest > INT32_MAX ? "does not fit" : "fits", farthest);
+    long long farthest = c.k_chunk * (p->pool - 1); /* also of a problem whose chunks are pages */
+    fprintf(
+        file,
+        "  the pool has %d %s: their numbers %s in 16 bits, and k_chunk times a number %s in 32\n"
+        "  with a sign: it is up to %lld (GATE-10)\n",
+        p->pool, p->layout.pages == CP_PAGES_OWN ? "pages" : "chunks",
+        p->pool > 1 << 16 ? "do not fit" : "fit", farthest > INT32_MAX ? "does not fit" : "fits",
+        farthest);
 }
 
 /* A shared chunk of a tree, on a line with others; a descriptor with those that it serves. */
@@ -148,11 +154,17 @@ static void print_shared(FILE *file, const struct gate_problem *p) {
 }
 
 void explain_tree(FILE *file, const struct gate_problem *p) {
-    fputs(p->plan == CP_PLANS_TREES
-              ? "\n  the sequences, with their chunks (* shared) and how many keys are in each:\n"
-              : "\n  the sequences, with their runs (RUNS-1): the chunk (* of a descriptor), how "
-                "many keys it has,\n  and the position of the first:\n",
-          file);
+    const char *words =
+        p->layout.pages == CP_PAGES_OWN
+            ? "their pages (* of several) and how many keys are in each; "
+              "a page is called a chunk below"
+        : p->layout.pages == CP_PAGES_RAGGED
+            ? "the rows of K and V that have their keys; a row is called a chunk below"
+        : p->plan == CP_PLANS_TREES ? "their chunks (* shared) and how many keys are in each"
+                                    : "their runs (RUNS-1): the chunk (* of a descriptor), how "
+                                      "many keys it has,\n  and the "
+                                      "position of the first";
+    fprintf(file, "\n  the sequences, with %s:\n", words);
     for (int s = 0; s < p->b && s < MOST_SEQUENCES; s++) {
         print_sequence(file, p, s);
     }

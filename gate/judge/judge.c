@@ -249,7 +249,25 @@ static int steps_in(const struct cp_kernel *kernel, int c, const struct gate_see
                                    : kept;
 }
 
-int gate_steps_of_row(const struct cp_kernel *kernel, const struct gate_problem *p, int row) {
+static int within(int x, int n) {
+    return x < 0 ? 0 : x < n ? x : n;
+}
+
+/* CONV-11: where steps may end at pages, too. A step that is longer than a page goes on in the next
+ * one. */
+static int steps_by_pages(const struct cp_kernel *kernel, const struct gate_problem *p, int row) {
+    const struct gate_seen seen = gate_seen(p, row);
+    int size = p->pages.size, steps = 0;
+    for (int first = 0; first < seen.end; first += size) {
+        struct gate_seen of_page = {within(seen.hidden - first, size),
+                                    within(seen.shown - first, size),
+                                    within(seen.end - first, size)};
+        steps += steps_in(kernel, size, &of_page);
+    }
+    return steps;
+}
+
+static int steps_by_chunks(const struct cp_kernel *kernel, const struct gate_problem *p, int row) {
     int steps = 0;
     if (p->plan == CP_PLANS_TREES && p->mask.window == 0) {
         return gate_steps(kernel, p->recipe.chunk_size, gate_visible(p, row));
@@ -259,6 +277,14 @@ int gate_steps_of_row(const struct cp_kernel *kernel, const struct gate_problem 
         steps += steps_in(kernel, p->recipe.chunk_size, &seen);
     }
     return steps;
+}
+
+int gate_steps_of_row(const struct cp_kernel *kernel, const struct gate_problem *p, int row) {
+    int steps = steps_by_chunks(kernel, p, row), by_pages = 0;
+    if (p->pages.kind == CP_PAGES_OWN && kernel->arithmetic.step <= p->pages.size) {
+        by_pages = steps_by_pages(kernel, p, row);
+    }
+    return steps > by_pages ? steps : by_pages;
 }
 
 /* Into the caller's arrays, which have room for d and one more. */

@@ -106,6 +106,61 @@ const char *gate_cache_scales_name(int scales) {
     return names[scales];
 }
 
+const char *gate_pages_name(int pages) {
+    static const char *const names[] = {"chunks", "own", "ragged"};
+    return names[pages];
+}
+
+const char *gate_order_name(int order) {
+    static const char *const names[] = {"any", "nhd", "hnd"};
+    return names[order];
+}
+
+const char *gate_gaps_name(int gaps) {
+    static const char *const names[] = {"any", "pages", "none"};
+    return names[gaps];
+}
+
+const char *gate_tensors_name(int tensors) {
+    static const char *const names[] = {"two", "pages", "halves"};
+    return names[tensors];
+}
+
+/* "pages of 16 keys; K packed by 8; gaps anywhere" */
+char *gate_layout_of(const struct cp_kernel *kernel) {
+    static const char *const pages[] = {"chunks", "pages", "ragged keys"};
+    static const char *const orders[] = {"", ", [slot][K/V head][d]", ", [K/V head][slot][d]"};
+    static const char *const tensors[] = {"", "; K and V of a page one behind the other",
+                                          "; V behind K in one tensor"};
+    static const char *const gaps[] = {"", "; gaps behind pages alone", "; no gaps"};
+    const struct cp_kernel_layout *l = &kernel->layout;
+    size_t size;
+    char *text;
+    FILE *out = text_open(&text, &size);
+    fputs(pages[l->pages], out);
+    if (l->pages == CP_PAGES_OWN && l->page_size > 0) {
+        fprintf(out, " of %d key%s", l->page_size, l->page_size == 1 ? "" : "s");
+    } else if (l->pages == CP_PAGES_OWN) {
+        fputs(" of any size", out);
+    }
+    fputs(orders[l->order], out);
+    if (l->k_pack > 0) {
+        fprintf(out, "; K packed by %d", l->k_pack);
+    }
+    if (l->v_pack > 0) {
+        fprintf(out, "; V packed by %d", l->v_pack);
+    }
+    fprintf(out, "%s%s", tensors[l->tensors], gaps[l->gaps]);
+    text_close(out);
+    return text;
+}
+
+int gate_is_by_strides(const struct cp_kernel *kernel) {
+    const struct cp_kernel_layout *l = &kernel->layout;
+    return l->pages == CP_PAGES_CHUNKS && l->order == CP_ORDER_ANY && l->gaps == CP_GAPS_ANY &&
+           l->tensors == CP_TENSORS_TWO && l->k_pack == 0 && l->v_pack == 0;
+}
+
 const char *gate_bias_name(int bias) {
     return bias == CP_BIAS_DISTANCE ? "distance" : bias == CP_BIAS_POSITION ? "position" : "signed";
 }

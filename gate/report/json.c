@@ -64,11 +64,18 @@ static json_t *conventions_json(const struct cp_kernel *k) {
                      "sink", c->sink == CP_SINK_BESIDE_LSE ? "beside-lse" : "in-lse");
 }
 
+static json_t *layout_json(const struct cp_kernel_layout *l) {
+    return json_pack("{s:s,s:i,s:s,s:s,s:s,s:i,s:i}", "pages", gate_pages_name(l->pages),
+                     "page_size", l->page_size, "order", gate_order_name(l->order), "gaps",
+                     gate_gaps_name(l->gaps), "tensors", gate_tensors_name(l->tensors), "k_pack",
+                     l->k_pack, "v_pack", l->v_pack);
+}
+
 static json_t *kernel_json(const struct gate_report *report) {
     const struct cp_kernel *k = report->kernel;
     const struct cp_kernel_class *a = &k->arithmetic;
     return json_pack(
-        "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:{s:s,s:s,s:s},s:o,"
+        "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:{s:s,s:s,s:s},s:o,s:o,"
         "s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:s,s:b,s:b,s:b,s:f,s:f,s:f,s:f,s:f,s:i}}",
         "name", string(k->name), "file", string(report->options->kernel), "q_type",
         gate_type_name(k->q_type), "kv_type", gate_type_name(k->kv_type), "out_type",
@@ -77,8 +84,9 @@ static json_t *kernel_json(const struct gate_report *report) {
         gate_pairs_name(k->pairs), "masks", names_json(k->masks, gate_mask_names, GATE_MASKS),
         "scores", names_json(k->scores, gate_change_names, GATE_CHANGES), "cache", "k",
         gate_cache_name(k->cache.k), "v", gate_cache_name(k->cache.v), "scales",
-        gate_cache_scales_name(k->cache.scales), "conventions", conventions_json(k), "arithmetic",
-        "score", gate_sum_name(a->score), "weights", gate_type_name(a->weights), "k_dequantised",
+        gate_cache_scales_name(k->cache.scales), "layout", layout_json(&k->layout), "conventions",
+        conventions_json(k), "arithmetic", "score", gate_sum_name(a->score), "weights",
+        gate_type_name(a->weights), "k_dequantised",
         gate_type_name(k->cache.k == CP_CACHE_PLAIN ? CP_NO_LSE : a->k_dequantised),
         "v_dequantised",
         gate_type_name(k->cache.v == CP_CACHE_PLAIN ? CP_NO_LSE : a->v_dequantised), "rotated",

@@ -58,6 +58,15 @@ extern const char *const gate_mask_names[GATE_MASKS];
 
 const char *gate_cache_name(int cache);         /* "plain", "e4m3", "e5m2", "int8" */
 const char *gate_cache_scales_name(int scales); /* "tensor", "head", "token" */
+const char *gate_pages_name(int pages);         /* "chunks", "own", "ragged" */
+const char *gate_order_name(int order);         /* "any", "nhd", "hnd" */
+const char *gate_gaps_name(int gaps);           /* "any", "pages", "none" */
+const char *gate_tensors_name(int tensors);     /* "two", "pages", "halves" */
+
+/* Where K and V lie (CONV-11, CONV-12), in words that the caller frees; and 1: in chunks, by
+ * strides, so that nothing is declared. */
+char *gate_layout_of(const struct cp_kernel *kernel);
+int gate_is_by_strides(const struct cp_kernel *kernel);
 
 /* The bits of cp_kernel.scores. */
 #define GATE_CHANGES 3

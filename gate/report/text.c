@@ -79,6 +79,9 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
                 gate_cache_name(kernel->cache.k), gate_cache_name(kernel->cache.v),
                 gate_cache_scales_name(kernel->cache.scales));
     }
+    if (!gate_is_by_strides(kernel)) {
+        put_line(file, "layout     ", gate_layout_of(kernel), " (CONV-11, CONV-12)\n");
+    }
     if (kernel->plans != CP_PLANS_TREES) {
         fprintf(file, "plans      of trees, and of runs with %s of sequences (GATE-13)\n",
                 gate_plans_name(kernel->plans));

@@ -15,6 +15,10 @@ const char *const run_buffer_names[RUN_BUFFERS] = {
     "table",
     "table_tokens",
     "table_position",
+    "page_table",
+    "page_begin",
+    "page_list",
+    "last_page_tokens",
     "served",
     "shared",
     "n_shared_chunks",
@@ -65,6 +69,10 @@ static void get_pointers(const struct cp_kernel_call *call, const void *pointer[
     pointer[RUN_TABLE] = call->table;
     pointer[RUN_TABLE_TOKENS] = call->table_tokens;
     pointer[RUN_TABLE_POSITION] = call->table_position;
+    pointer[RUN_PAGE_TABLE] = call->page_table;
+    pointer[RUN_PAGE_BEGIN] = call->page_begin;
+    pointer[RUN_PAGE_LIST] = call->page_list;
+    pointer[RUN_LAST_PAGE_TOKENS] = call->last_page_tokens;
     pointer[RUN_SERVED] = call->served;
     pointer[RUN_SHARED] = call->shared;
     pointer[RUN_N_SHARED_CHUNKS] = call->n_shared_chunks;
@@ -89,11 +97,20 @@ static void set_place(struct run_place *place, size_t from, size_t bytes, int at
     place->begin = at_end ? place->pages_end - aligned : from;
 }
 
+/* A log-sum-exp that is not requested, a table of rotations that the kernel has no need of, lists of
+ * pages, slopes, sinks and scales. */
+static int may_be_absent(int b) {
+    return b == RUN_LSE || b == RUN_ROTATION || b == RUN_SLOPES || b == RUN_SINKS ||
+           b == RUN_K_SCALES || b == RUN_V_SCALES ||
+           (b >= RUN_PAGE_TABLE && b <= RUN_LAST_PAGE_TOKENS);
+}
+
 /* A buffer of 0 bytes has no page: its pointer is in the guard, where any access is detected.
- * A log-sum-exp that is not requested is NULL, and so are a table that the kernel has no need of,
- * and slopes, sinks and scales that a call does not have. */
+ * What a call does not have is NULL. */
 size_t run_layout_make(struct run_layout *layout, const struct run_call *call, size_t limit) {
     size_t from = RUN_GUARD, sum = 0;
+    const void *pointer[RUN_BUFFERS];
+    get_pointers(&call->call, pointer);
     layout->at_end = call->at_end;
     for (int b = 0; b < RUN_BUFFERS; b++) {
         size_t bytes = b == RUN_WORKSPACE ? call->call.workspace_size : call->bytes[b];
@@ -102,12 +119,7 @@ size_t run_layout_make(struct run_layout *layout, const struct run_call *call, s
         }
         sum += bytes;
         set_place(&layout->place[b], from, bytes, call->at_end);
-        layout->place[b].absent = (b == RUN_LSE && call->call.lse == NULL) ||
-                                  (b == RUN_ROTATION && call->call.rotation == NULL) ||
-                                  (b == RUN_SLOPES && call->call.slopes == NULL) ||
-                                  (b == RUN_SINKS && call->call.sinks == NULL) ||
-                                  (b == RUN_K_SCALES && call->call.k_scales == NULL) ||
-                                  (b == RUN_V_SCALES && call->call.v_scales == NULL);
+        layout->place[b].absent = pointer[b] == NULL && may_be_absent(b);
         from = layout->place[b].pages_end + RUN_GUARD;
     }
     return sum;
@@ -130,6 +142,10 @@ void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *cal
     call->table = pointer[RUN_TABLE];
     call->table_tokens = pointer[RUN_TABLE_TOKENS];
     call->table_position = pointer[RUN_TABLE_POSITION];
+    call->page_table = pointer[RUN_PAGE_TABLE];
+    call->page_begin = pointer[RUN_PAGE_BEGIN];
+    call->page_list = pointer[RUN_PAGE_LIST];
+    call->last_page_tokens = pointer[RUN_LAST_PAGE_TOKENS];
     call->served = pointer[RUN_SERVED];
     call->shared = pointer[RUN_SHARED];
     call->n_shared_chunks = pointer[RUN_N_SHARED_CHUNKS];
@@ -144,6 +160,12 @@ void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *cal
     call->out = pointer[RUN_OUT];
     call->lse = pointer[RUN_LSE];
     call->workspace = pointer[RUN_WORKSPACE];
+}
+
+void run_join(struct cp_kernel_call *call, size_t element) {
+    if (call->v_offset > 0 && call->k != NULL) {
+        call->v = (const unsigned char *)call->k + (size_t)call->v_offset * element;
+    }
 }
 
 /* How far it is from the buffer: 0 inside. */

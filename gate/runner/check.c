@@ -21,6 +21,7 @@
     (BIT(CP_SUM_FP32) | BIT(CP_SUM_TENSOR_CORE) | BIT(CP_SUM_FP16) | BIT(CP_SUM_FP64) |            \
      BIT(CP_SUM_BF16))
 
+#define MOST_PACK   256 /* CONV-12 */
 #define OF_8_BITS   (BIT(CP_CACHE_E4M3) | BIT(CP_CACHE_E5M2) | BIT(CP_CACHE_INT8))
 #define CACHES      (BIT(CP_CACHE_PLAIN) | OF_8_BITS)
 #define CACHE_NAMES "CP_CACHE_PLAIN (0), CP_CACHE_E4M3 (4), CP_CACHE_E5M2 (5) or CP_CACHE_INT8 (6)"
@@ -49,6 +50,7 @@ static const struct field *find_wrong(const struct field *field, size_t n) {
 static int check_choices(const struct cp_kernel *kernel, const char *file, char text[RUN_TEXT]) {
     const struct cp_kernel_class *a = &kernel->arithmetic;
     const struct cp_kernel_conventions *c = &kernel->conventions;
+    const struct cp_kernel_layout *l = &kernel->layout;
     const unsigned yes_or_no = BIT(0) | BIT(1);
     const struct field fields[] = {
         {"q_type", kernel->q_type, TYPES, TYPE_NAMES},
@@ -73,6 +75,14 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
         {"cache.v", kernel->cache.v, CACHES, CACHE_NAMES},
         {"cache.scales", kernel->cache.scales, yes_or_no | BIT(CP_CACHE_SCALE_TOKEN),
          "CP_CACHE_SCALE_TENSOR (0), CP_CACHE_SCALE_HEAD (1) or CP_CACHE_SCALE_TOKEN (2)"},
+        {"layout.pages", l->pages, yes_or_no | BIT(CP_PAGES_RAGGED),
+         "CP_PAGES_CHUNKS (0), CP_PAGES_OWN (1) or CP_PAGES_RAGGED (2)"},
+        {"layout.order", l->order, yes_or_no | BIT(CP_ORDER_HND),
+         "CP_ORDER_ANY (0), CP_ORDER_NHD (1) or CP_ORDER_HND (2)"},
+        {"layout.gaps", l->gaps, yes_or_no | BIT(CP_GAPS_NONE),
+         "CP_GAPS_ANY (0), CP_GAPS_PAGES (1) or CP_GAPS_NONE (2)"},
+        {"layout.tensors", l->tensors, yes_or_no | BIT(CP_TENSORS_HALVES),
+         "CP_TENSORS_TWO (0), CP_TENSORS_PAGES (1) or CP_TENSORS_HALVES (2)"},
         {"conventions.lse_base", c->lse_base, yes_or_no, "CP_LSE_NATURAL (0) or CP_LSE_BITS (1)"},
         {"conventions.empty_out", c->empty_out, yes_or_no | BIT(CP_EMPTY_UNSPECIFIED),
          "CP_EMPTY_NEUTRAL (0), CP_EMPTY_NAN (1) or CP_EMPTY_UNSPECIFIED (3)"},
@@ -182,6 +192,47 @@ static int check_tanh(const struct cp_kernel *kernel, const char *file, char tex
     return 0;
 }
 
+static int is_size(int size, int most) {
+    return 0 <= size && size <= most;
+}
+
+/* CONV-11, CONV-12: what does not go together; NULL: all does. */
+static const char *wrong_layout(const struct cp_kernel *kernel) {
+    const struct cp_kernel_layout *l = &kernel->layout;
+    int is_packed = l->k_pack > 0 || l->v_pack > 0;
+    return l->pages != CP_PAGES_CHUNKS && kernel->plans != CP_PLANS_TREES
+               ? "pages needs .plans = CP_PLANS_TREES: keys of modules lie in the chunks of runs"
+           : l->pages != CP_PAGES_CHUNKS && kernel->keys == CP_KEYS_LOCAL
+               ? "pages needs keys that have positions of their own, or none: runs have no pages"
+           : !is_size(l->page_size, CP_MOST_PAGE)
+               ? "page_size may be from 1 to CP_MOST_PAGE (4096), or 0: any"
+           : l->page_size > 0 && l->pages != CP_PAGES_OWN
+               ? "page_size needs .pages = CP_PAGES_OWN; a chunk's size is refused by refuses()"
+           : !is_size(l->k_pack, MOST_PACK) || !is_size(l->v_pack, MOST_PACK)
+               ? "k_pack and .v_pack may be from 1 to 256, or 0: not packed"
+           : is_packed && (l->order == CP_ORDER_NHD || l->pages == CP_PAGES_RAGGED)
+               ? "k_pack and .v_pack are for pages by K/V head: not with CP_ORDER_NHD, nor ragged"
+           : l->pages == CP_PAGES_RAGGED && l->order == CP_ORDER_HND
+               ? "order is CP_ORDER_HND, and ragged keys lie [key][K/V head][d]: it may be "
+                 "CP_ORDER_NHD"
+           : l->tensors != CP_TENSORS_TWO &&
+                   (l->k_pack != l->v_pack || kernel->cache.k != kernel->cache.v)
+               ? "tensors has K and V in one: .k_pack and .v_pack must be alike, and .cache.k and "
+                 ".cache.v"
+           : l->tensors == CP_TENSORS_PAGES && l->pages == CP_PAGES_RAGGED
+               ? "tensors is CP_TENSORS_PAGES, and ragged keys have no pages: it may be "
+                 "CP_TENSORS_HALVES"
+               : NULL;
+}
+
+static int check_layout(const struct cp_kernel *kernel, const char *file, char text[RUN_TEXT]) {
+    const char *wrong = wrong_layout(kernel);
+    if (wrong != NULL) {
+        snprintf(text, RUN_TEXT, "%s: cp_kernel.layout.%s", file, wrong);
+    }
+    return wrong != NULL ? -1 : 0;
+}
+
 int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text[RUN_TEXT]) {
     const char *file = run_short_name(path);
     double exp_error = kernel->arithmetic.exp_error;
@@ -195,7 +246,8 @@ int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text
                  file, exp_error);
         return -1;
     }
-    if (check_division(kernel, file, text) != 0 || check_tanh(kernel, file, text) != 0) {
+    if (check_division(kernel, file, text) != 0 || check_tanh(kernel, file, text) != 0 ||
+        check_layout(kernel, file, text) != 0) {
         return -1;
     }
     if (!is_value_of_lse(kernel)) {
@@ -247,19 +299,23 @@ static const char *how_to_mend(const char *words) {
 
 /* What a kernel of an older version has to say more, and what it may leave out. */
 static const char *what_is_new(int version) {
-    return version == 8 ? "; `arithmetic.dequantised` is `k_dequantised` and `v_dequantised`, and "
-                          "CP_CACHE_... have other numbers"
-           : version == 7
-               ? "; new are `scores`, `conventions.cap`, `.bias` and `.sink`, `cache`, and "
-                 "`arithmetic.tanh_error`, `.tanh_absolute`, `.k_dequantised` and "
-                 "`.v_dequantised`, whose zeros mean what was so before"
-           : version == 6 ? "; new are `masks`, `scores`, `cache` and fields of `conventions` and "
-                            "`arithmetic`, whose zeros mean what was so before"
-           : version == 5 ? "; new are `conventions`, `masks`, `scores`, `cache` and fields of "
-                            "`arithmetic`, whose zeros mean what was so before"
+    return version == 9 ? "; new is `layout`, whose zeros mean what was so before"
+           : version == 8
+               ? "; `arithmetic.dequantised` is `k_dequantised` and `v_dequantised`, and "
+                 "CP_CACHE_... have other numbers; new is `layout`"
+           : version == 7 ? "; new are `scores`, `conventions.cap`, `.bias` and `.sink`, `cache`, "
+                            "`layout`, and "
+                            "`arithmetic.tanh_error`, `.tanh_absolute`, `.k_dequantised` and "
+                            "`.v_dequantised`, whose zeros mean what was so before"
+           : version == 6
+               ? "; new are `masks`, `scores`, `cache`, `layout` and fields of `conventions` and "
+                 "`arithmetic`, whose zeros mean what was so before"
+           : version == 5
+               ? "; new are `conventions`, `masks`, `scores`, `cache`, `layout` and fields of "
+                 "`arithmetic`, whose zeros mean what was so before"
            : version == 4
-               ? "; new are `keys`, `pairs`, `conventions`, `masks`, `scores`, `cache` and "
-                 "fields of `arithmetic`, whose zeros mean what was so before (but "
+               ? "; new are `keys`, `pairs`, `conventions`, `masks`, `scores`, `cache`, `layout` "
+                 "and fields of `arithmetic`, whose zeros mean what was so before (but "
                  "`rotated`, which counts only with `keys`)"
                : "; CHANGELOG.md says what is new";
 }

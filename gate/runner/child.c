@@ -444,6 +444,11 @@ static enum run_outcome attend_on_device(struct child *child, int *status, doubl
     return outcome == RUN_DONE ? after : outcome;
 }
 
+/* Bytes of a number of K. */
+static size_t element_of(const struct cp_kernel *kernel) {
+    return cp_number_size(kernel->cache.k != CP_CACHE_PLAIN ? kernel->cache.k : kernel->kv_type);
+}
+
 /* Prepares the arena, or the device. 0, or -1 after writing why there is no verdict. The report
  * may be written to. */
 static int prepare(struct child *child, char *text) {
@@ -459,7 +464,9 @@ static int prepare(struct child *child, char *text) {
         (void)snprintf(
             text, RUN_TEXT,
             "the system does not have enough addresses, or cannot map so many pieces of memory");
-        return run_far_enter(control, child->arena);
+        int result = run_far_enter(control, child->arena);
+        run_join(&control->call, element_of(&control->kernel));
+        return result;
     }
     control->on_host = control->call;
     control->on_host.q = control->on_host.k = control->on_host.v = NULL;
@@ -469,6 +476,7 @@ static int prepare(struct child *child, char *text) {
                          text) != 0) {
         return -1;
     }
+    run_join(&control->call, element_of(&control->kernel));
     for (int b = 0; b < RUN_BUFFERS; b++) {
         const struct run_device_array *array = &child->device.array[b];
         control->on_device[b] = (uintptr_t)array->memory + array->at;

@@ -44,9 +44,11 @@ int run_far_enter(struct run_control *control, unsigned char *arena) {
         return 0;
     }
     call->k = enter(control, 0, arena + place[RUN_K].begin);
-    call->v = enter(control, 1, arena + place[RUN_V].begin);
-    call->k_chunk = control->far[0].elements;
-    call->v_chunk = control->far[1].elements;
+    call->k_chunk = call->v_chunk = control->far[0].elements;
+    if (control->far[1].n > 0) {
+        call->v = enter(control, 1, arena + place[RUN_V].begin);
+        call->v_chunk = control->far[1].elements;
+    }
     return call->k != NULL && call->v != NULL ? 0 : -1;
 }
 

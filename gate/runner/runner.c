@@ -183,6 +183,10 @@ void runner_free(struct runner *runner) {
     }
 }
 
+void runner_lay_out(struct runner *runner, const struct cp_kernel_layout *layout) {
+    runner->kernel.layout = *layout;
+}
+
 const struct cp_kernel *runner_kernel(const struct runner *runner) {
     return &runner->kernel;
 }

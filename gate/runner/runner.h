@@ -24,6 +24,10 @@ enum run_buffer {
     RUN_TABLE,
     RUN_TABLE_TOKENS,
     RUN_TABLE_POSITION,
+    RUN_PAGE_TABLE,
+    RUN_PAGE_BEGIN,
+    RUN_PAGE_LIST,
+    RUN_LAST_PAGE_TOKENS,
     RUN_SERVED,
     RUN_SHARED,
     RUN_N_SHARED_CHUNKS,
@@ -91,7 +95,8 @@ struct run_far {
 struct run_call {
     struct cp_kernel_call call; /* strides as in the caller's memory */
     size_t bytes[RUN_BUFFERS];
-    struct run_far far[2]; /* of K and of V: both far or neither; in host memory alone */
+    struct run_far far[2]; /* of K and of V: both far or neither, where V is not in the memory of
+                            * K (v_offset); in host memory alone */
     const int *far_number; /* [n] */
     /* 1: each buffer ends where its guard begins (up to alignment to 64 bytes at its beginning), so
      * that reading on is seen. 0: each buffer begins where its guard ends. */
@@ -145,6 +150,9 @@ enum run_contained {
     RUN_NO_HANDLERS = 512    /* it does not hide its faults (filter.h) */
 };
 unsigned runner_contained(const struct runner *runner);
+
+/* As if the kernel declared this layout, and no other: for who tries what it may have meant. */
+void runner_lay_out(struct runner *runner, const struct cp_kernel_layout *layout);
 
 /* The file that the kernel is in. */
 const char *runner_file(const struct runner *runner);

@@ -6,6 +6,7 @@
 
 #include "cli/base/clock.h"
 #include "gate/case/masks.h"
+#include "gate/case/pages.h"
 #include "gate/case/prompts.h"
 #include "gate/case/rotation.h"
 #include "gate/case/scores.h"
@@ -128,27 +129,39 @@ static int took_too_long(struct checking *c, double began, struct gate_finding *
     return too_long;
 }
 
+/* The sizes that are asked for. Chunks are half of the time as large as the pages that the kernel
+ * has, so that sequences have many pages. */
+static struct gate_shape shape_of(const struct checking *c, long long index) {
+    struct gate_shape shape = c->options->shape;
+    int size = runner_kernel(c->runner)->layout.page_size;
+    if (shape.chunk_size == 0 && size > 0 && size <= CP_MAX_CHUNK_SIZE && index % 2 == 0) {
+        shape.chunk_size = size;
+    }
+    return shape;
+}
+
 /* Only the first question of a case is asked twice: with what is found, run_recipe() asks again. */
 int gate_find_recipe(struct checking *c, long long index, int *attempt, struct gate_recipe *recipe,
                      struct gate_finding *finding) {
     double began = seconds_now();
+    const struct gate_shape shape = shape_of(c, index);
     while (*attempt < GATE_ATTEMPTS) {
         int first = *attempt == 0;
         if (is_over(c)) {
             c->ended = 1;
             return 0;
         }
-        gate_recipe_make(recipe, c->options->seed, index, (*attempt)++, c->work,
-                         &c->options->shape);
+        gate_recipe_make(recipe, c->options->seed, index, (*attempt)++, c->work, &shape);
         recipe->never = gate_never_of(runner_kernel(c->runner));
         gate_recipe_scores(recipe, runner_kernel(c->runner)->scores);
         if (gate_has_modules(runner_kernel(c->runner)->plans, index)) {
-            gate_recipe_to_modules(recipe, &c->options->shape);
+            gate_recipe_to_modules(recipe, &shape);
         }
         if (runner_kernel(c->runner)->keys != CP_KEYS_PLACED) {
-            gate_recipe_rotate(recipe, *attempt - 1, &c->options->shape);
+            gate_recipe_rotate(recipe, *attempt - 1, &shape);
         }
-        gate_recipe_mask(recipe, runner_kernel(c->runner)->masks, &c->options->shape);
+        gate_recipe_mask(recipe, runner_kernel(c->runner)->masks, &shape);
+        gate_recipe_pages(recipe, &runner_kernel(c->runner)->layout);
         if (runner_kernel(c->runner)->memory != CP_HOST_MEMORY) {
             recipe->layout &= ~GATE_FAR;
             recipe->pool = 0;

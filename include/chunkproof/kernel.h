@@ -54,6 +54,13 @@
  *   a plan   shared[], then each sequence's own runs: what a two-phase kernel walks
  *   paged    the whole table: what a paged kernel walks
  *
+ * A kernel whose pages are no chunks of a plan, or that knows one order of K and V alone, declares
+ * that (`layout`). It gets such K and V (CONV-11, CONV-12), and the page tables of its engine:
+ *   block_table, seq_lens, query_start_loc      page_table, n_tokens, query_begin
+ *   indptr, indices, last_page_len, qo_indptr   page_begin, page_list, last_page_tokens,
+ *                                               query_begin
+ *   cu_seqlens_k, cu_seqlens_q (ragged)         page_begin, query_begin
+ *
  * A kernel for a GPU declares it (`memory`), gets arrays in device memory, and starts its work on
  * `stream`; tests/example/paged_kernel.cu is a complete one. `chunkproof gate --kernel mine.cu`
  * also runs it where there is no GPU. */
@@ -72,7 +79,7 @@ extern "C" {
 
 /* The version of this file, combined with the sizes of the structures that both sides see. The gate
  * refuses a kernel that was compiled with another one. */
-#define CP_KERNEL_VERSION 9
+#define CP_KERNEL_VERSION 10
 #define CP_KERNEL_ABI                                                                              \
     (1000000 * CP_KERNEL_VERSION + 1000 * (int)sizeof(struct cp_kernel_call) +                     \
      (int)sizeof(struct cp_kernel))
@@ -97,12 +104,14 @@ extern "C" {
  * - All arrays are read-only, except out, lse and workspace. They do not overlap, and each begins
  *   at a multiple of 64 bytes.
  * - lse, slopes and sinks may be NULL. Where keys are placed, rotation is NULL. Where K is plain,
- *   k_scales is NULL, and where V is, v_scales. On the host, stream and on_host are NULL. Nothing
- *   else is NULL.
+ *   k_scales is NULL, and where V is, v_scales. Where pages are chunks, the lists from page_table to
+ *   last_page_tokens are NULL; where keys are ragged, all of them but page_begin. On the host,
+ *   stream and on_host are NULL. Nothing else is NULL.
  * - The numbers of Q are finite, and so are those of all keys in K and V, also of those that no row
  *   sees.
- * - Strides are in elements, positive, and have 64 bits; the last index has stride 1. Chunks may be
- *   further apart than 32 bits can express: a kernel that cannot handle this refuses the call. */
+ * - Strides are in elements, positive, and have 64 bits; the last index has stride 1. Chunks, or
+ *   pages, may be further apart than 32 bits can express: a kernel that cannot handle this refuses
+ *   the call. */
 struct cp_kernel_call {
     int n_sequences; /* b >= 1 */
     int n_rows;      /* query rows of all sequences, >= 0 */
@@ -110,7 +119,8 @@ struct cp_kernel_call {
     int n_kv_heads;  /* h_kv, a divisor of h: query head a reads K/V head a / (h / h_kv) */
     int head_dim;    /* d */
     int chunk_size;  /* c */
-    int capacity;    /* chunks of the pool, >= 1; chunk numbers are below it */
+    int capacity;    /* chunks of the pool, >= 1; chunk numbers are below it. Or pages, if they are
+                      * no chunks: page numbers are below it, and chunk numbers are names */
     double scale;    /* of q . k; usually 1 / sqrt(d) */
 
     int plan; /* CP_PLANS_TREES, ..._RANGES or ..._LISTS: not above what the kernel declares */
@@ -159,6 +169,23 @@ struct cp_kernel_call {
     const int *table_tokens;   /* [b][table_width] */
     const int *table_position; /* [b][table_width] */
 
+    /* Where pages are no chunks (CONV-11). Key j of a sequence, the one at position j, is in slot
+     * j mod P of its page j / P:
+     *   page_table         [b][page_table_width] which page of the pool is page i of sequence s:
+     *                      page_table[s page_table_width + i]; behind its last page -1
+     *   page_begin         [b + 1] from 0: sequence s has the pages page_list[page_begin[s]] to
+     *   page_list          page_list[page_begin[s+1] - 1]: the same numbers one after another
+     *   last_page_tokens   [b] keys in the last page, 1 to P; 0 of a sequence without keys
+     * A page may be of several sequences: only one whose P keys are all in shared chunks. Pages of
+     * a sequence have any numbers, in any order. Ragged keys have P = 1, and key j of sequence s is
+     * in page page_begin[s] + j. */
+    int page_size;        /* P; c where pages are chunks */
+    int page_table_width; /* above the pages of the longest sequence; 0: there is no table */
+    const int *page_table;
+    const int *page_begin;
+    const int *page_list;
+    const int *last_page_tokens;
+
     /* As a plan (PLAN-1 to PLAN-4, RUNS-2, RUNS-3): the runs that two or more sequences share, each
      * with those that it serves. They are the first n_shared_chunks[s] runs of sequence s, in the
      * order of `shared`; the others are its own. The fields of a struct cp_shared_chunk (plan.h):
@@ -187,20 +214,26 @@ struct cp_kernel_call {
     const void *q;
     long long q_row, q_head;
 
-    /* [capacity][h_kv][c][d]: element i is at chunk k_chunk + head k_head + slot k_slot + i. Slots
-     * behind the keys of a run are padding and may hold NaN. V is laid out as K, with strides of
-     * its own. Of 8 bits, the numbers of a key may begin at any byte: a kernel that loads several
-     * at once looks at the strides in refuses(). */
+    /* [capacity][h_kv][P][d]: element i of a key in a page, which is a chunk unless the kernel
+     * declares other pages, is at page k_chunk + head k_head + slot k_slot + i. Where K is packed
+     * by x (CONV-12), it is [capacity][h_kv][d / x][P][x], with d / x rounded up, and element i is
+     * at
+     *     page k_chunk + head k_head + i / x k_group + slot x + i mod x
+     * Slots behind the keys of a run, or of a sequence's last page, are padding and may hold NaN;
+     * so are elements from d on. V is laid out as K, with strides of its own. Where both are in one
+     * tensor, v is k + v_offset elements. Of 8 bits, the numbers of a key may begin at any byte: a
+     * kernel that loads several at once looks at the strides in refuses(). */
     const void *k;
-    long long k_chunk, k_head, k_slot;
+    long long k_chunk, k_head, k_slot, k_group; /* k_group: 0 unless K is packed */
     const void *v;
-    long long v_chunk, v_head, v_slot;
+    long long v_chunk, v_head, v_slot, v_group;
+    long long v_offset; /* 0: K and V are two tensors */
 
     /* Of a cache of 8 bits (CONV-10): number x of K stands for x k_scales[i], where i is of the
      * tensor, the K/V head, or the token and head, as the kernel declares:
      *   CP_CACHE_SCALE_TENSOR   0                                     [1]
      *   CP_CACHE_SCALE_HEAD     the K/V head                          [h_kv]
-     *   CP_CACHE_SCALE_TOKEN    (chunk h_kv + K/V head) c + slot      [capacity][h_kv][c]
+     *   CP_CACHE_SCALE_TOKEN    (page h_kv + K/V head) P + slot       [capacity][h_kv][P]
      * So does V with v_scales. Scales are finite and above 0; those of slots without a key may be
      * NaN. A number times its scale is within the range of kv_type. A scale, or a weight times a
      * scale, may be beyond that of binary16 (CONV-10). */
@@ -329,7 +362,9 @@ struct cp_kernel_class {
      * result, may be shorter, and a step may reach into the next run. There are no more steps with
      * keys that the row sees, and no more partial results with such keys, than if each run by
      * itself were cut into steps (GATE-2). A tile that packs keys of several runs keeps to this if
-     * it takes the runs by rising position. */
+     * it takes the runs by rising position. Of pages of its own, 0 is a chunk or a page, whichever
+     * is smaller. A step that is no longer than a page may end with it; a longer one goes on in the
+     * next page. */
     int step;
 };
 
@@ -414,23 +449,56 @@ struct cp_kernel_cache {
     int scales; /* CP_CACHE_SCALE_... (number8.h) */
 };
 
+/* What lies together in memory (CONV-11). */
+#define CP_PAGES_CHUNKS 0 /* the keys of a chunk of the plan: a page is a chunk */
+#define CP_PAGES_OWN    1 /* those of a page, whose size is its own; for plans of trees */
+#define CP_PAGES_RAGGED 2 /* those of a sequence, one sequence after another: [key][K/V head][d] */
+
+/* In which order (CONV-12). Without gaps, strides follow from the shape. */
+#define CP_ORDER_ANY 0 /* any: the kernel goes by strides, and V may have another order than K */
+#define CP_ORDER_NHD 1 /* [page][slot][K/V head][d] */
+#define CP_ORDER_HND 2 /* [page][K/V head][slot][d] */
+
+#define CP_GAPS_ANY   0 /* anywhere */
+#define CP_GAPS_PAGES 1 /* of K and V only behind a page */
+#define CP_GAPS_NONE  2 /* none; Q, out and lse are [row][head] then, without gaps, too */
+
+#define CP_TENSORS_TWO    0 /* K and V each have one */
+#define CP_TENSORS_PAGES  1 /* [page][2][...]: V of a page lies behind its K */
+#define CP_TENSORS_HALVES 2 /* [2][page][...]: V of all pages lies behind K of all */
+
+#define CP_MOST_PAGE 4096 /* keys of a page */
+
+/* How K and V lie in memory. All zeros: in chunks, in any order. */
+struct cp_kernel_layout {
+    int pages;     /* CP_PAGES_... */
+    int page_size; /* of CP_PAGES_OWN: the size that each call has, up to CP_MOST_PAGE; 0: any */
+    int order;     /* CP_ORDER_... */
+    int gaps;      /* CP_GAPS_... */
+    int tensors;   /* CP_TENSORS_...; one tensor has K and V of one type and packed alike */
+    /* x: K, or V, is packed as [page][K/V head][d / x][slot][x], up to 256; not with CP_ORDER_NHD,
+     * nor ragged. 0: it is not packed. 1 is [page][K/V head][d][slot]. */
+    int k_pack, v_pack;
+};
+
 /* Where a kernel's arrays are: in host memory; or on the current CUDA device, while the struct of
  * the call is in host memory. */
 #define CP_HOST_MEMORY   0
 #define CP_DEVICE_MEMORY 1
 
 struct cp_kernel {
-    int abi;                       /* CP_KERNEL_ABI */
-    const char *name;              /* for reports */
-    int q_type, kv_type, out_type; /* CP_FP16, CP_BF16, CP_FP32 or CP_FP64 */
-    int lse_type;                  /* CP_FP32, CP_FP64, or CP_NO_LSE: the kernel writes no lse */
-    int memory;                    /* CP_HOST_MEMORY or CP_DEVICE_MEMORY */
-    int plans;                     /* CP_PLANS_TREES, CP_PLANS_RANGES or CP_PLANS_LISTS */
-    int keys;                      /* CP_KEYS_PLACED, CP_KEYS_RAW or CP_KEYS_LOCAL */
-    int pairs;                     /* CP_PAIRS_HALVES or CP_PAIRS_NEIGHBOURS */
-    int masks;                     /* a sum of CP_MASKS_... */
-    int scores;                    /* a sum of CP_SCORES_... */
-    struct cp_kernel_cache cache;  /* what K and V are, if not kv_type */
+    int abi;                        /* CP_KERNEL_ABI */
+    const char *name;               /* for reports */
+    int q_type, kv_type, out_type;  /* CP_FP16, CP_BF16, CP_FP32 or CP_FP64 */
+    int lse_type;                   /* CP_FP32, CP_FP64, or CP_NO_LSE: the kernel writes no lse */
+    int memory;                     /* CP_HOST_MEMORY or CP_DEVICE_MEMORY */
+    int plans;                      /* CP_PLANS_TREES, CP_PLANS_RANGES or CP_PLANS_LISTS */
+    int keys;                       /* CP_KEYS_PLACED, CP_KEYS_RAW or CP_KEYS_LOCAL */
+    int pairs;                      /* CP_PAIRS_HALVES or CP_PAIRS_NEIGHBOURS */
+    int masks;                      /* a sum of CP_MASKS_... */
+    int scores;                     /* a sum of CP_SCORES_... */
+    struct cp_kernel_cache cache;   /* what K and V are, if not kv_type */
+    struct cp_kernel_layout layout; /* how they lie in memory, if not in chunks by strides */
     struct cp_kernel_conventions conventions;
     struct cp_kernel_class arithmetic;
 
