@@ -16,8 +16,10 @@
 #include "gate/case/cache.h"
 #include "gate/case/layout.h"
 #include "gate/case/pages.h"
+#include "gate/case/strides.h"
 #include "gate/case/values.h"
 #include "gate/judge/judge.h"
+#include "gate/runner/arena.h"
 #include "tests/plain_kernel.h"
 
 #define CASES 240
@@ -211,6 +213,10 @@ static void check_lists(const struct made *m) {
     assert_true((c->page_table == NULL) == (kind != CP_PAGES_OWN));
     assert_true((c->page_list == NULL) == (kind != CP_PAGES_OWN));
     assert_true((c->last_page_tokens == NULL) == (kind != CP_PAGES_OWN));
+    for (int s = 0; s < c->n_sequences; s++) {
+        assert_true(c->n_tokens[s] <= c->max_tokens);
+        assert_true(c->query_begin[s + 1] - c->query_begin[s] <= c->max_rows);
+    }
     for (int s = 0, begin = 0; kind != CP_PAGES_CHUNKS && s < c->n_sequences; s++) {
         int n = c->n_tokens[s], pages = n / size + (n % size > 0);
         assert_int_equal(c->page_begin[s], begin);
@@ -218,7 +224,7 @@ static void check_lists(const struct made *m) {
         assert_int_equal(c->page_begin[s + 1], begin);
         if (kind == CP_PAGES_OWN) {
             assert_int_equal(c->last_page_tokens[s], n == 0 ? 0 : n % size == 0 ? size : n % size);
-            assert_true(pages < c->page_table_width);
+            assert_true(pages <= c->page_table_width);
             for (int i = pages; i < c->page_table_width; i++) {
                 assert_int_equal(c->page_table[s * c->page_table_width + i], -1);
             }
@@ -226,14 +232,32 @@ static void check_lists(const struct made *m) {
     }
 }
 
+/* 1: the longest sequence has as many pages as the table is wide. */
+static int is_narrow(const struct made *m) {
+    const struct cp_kernel_call *c = m->call;
+    int longest = 0;
+    for (int s = 0; s < c->n_sequences; s++) {
+        int pages = c->page_begin[s + 1] - c->page_begin[s];
+        longest = pages > longest ? pages : longest;
+    }
+    assert_in_range(c->page_table_width, longest, longest + 1);
+    return longest == c->page_table_width;
+}
+
 static void lists_are_as_kernels_expect_them(void **state) {
+    int narrow = 0, tables = 0;
     (void)state;
     for (int index = 0; index < CASES; index++) {
         struct made m;
         make(&m, index);
         check_lists(&m);
+        if (m.call->page_table != NULL && m.call->max_tokens > 0) {
+            narrow += is_narrow(&m);
+            tables++;
+        }
         done(&m);
     }
+    assert_true(3 * narrow > tables && 3 * (tables - narrow) > tables);
 }
 
 /* 1: page i of two sequences has the same keys: all P of each, in the same chunks. */
@@ -313,7 +337,7 @@ static void strides_are_as_declared(void **state) {
 }
 
 static void any_size_is_many_sizes(void **state) {
-    int sizes[513] = {0}, different = 0;
+    int sizes[513] = {0}, different = 0, units = 0;
     (void)state;
     for (int index = 0; index < CASES; index++) {
         struct gate_recipe recipe;
@@ -324,34 +348,58 @@ static void any_size_is_many_sizes(void **state) {
         if (recipe.page <= 512) {
             different += sizes[recipe.page]++ == 0;
         }
+        any.page_unit = 8;
+        gate_recipe_pages(&recipe, &any);
+        assert_true(recipe.page % 8 == 0 && (recipe.page & (recipe.page - 1)) == 0);
+        units |= recipe.page;
+        any.page_unit = 0;
         any.page_size = 16;
         gate_recipe_pages(&recipe, &any);
         assert_int_equal(recipe.page, 0);
     }
+    assert_int_equal(units, 8 + 16 + 32 + 64 + 128);
     assert_true(different >= 12 && sizes[1] > 0 && sizes[16] > 0 && sizes[3] > 0);
 }
 
-/* GATE-10: pages beyond 2^32 elements, and few pages of a large pool; but not where none may be
- * apart. */
+/* GATE-10: pages beyond 2^32 elements, where there may be gaps; and few pages of a large pool. */
 static void pages_lie_far_apart(void **state) {
+    int pools = 0;
     (void)state;
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 48; i++) {
         struct made m;
-        m.kernel = kernel_of(i);
-        int may = gate_layout_may_spread(&m.kernel.layout);
-        gate_recipe_make(&m.recipe, 53, 3, 0, WORK, NULL);
+        m.kernel = kernel_of(i % 12); /* plain: scales of tokens make a pool smaller */
+        gate_recipe_make(&m.recipe, 53, i / 12, 0, WORK, NULL);
         m.recipe.layout |= GATE_FAR;
-        m.recipe.pool = i % 2 == 0 ? 100000 : 0;
+        m.recipe.pool = i % 5 < 3 ? 100000 : 0;
         assert_int_equal(gate_problem_new(&m.p, &m.recipe, &m.kernel), 0);
         fill(&m);
+        const struct cp_kernel_layout *l = &m.kernel.layout;
+        int is_ragged = l->pages == CP_PAGES_RAGGED, is_dense = l->gaps == CP_GAPS_NONE;
+        int is_pool = m.p.number != NULL, unit = gate_pool_unit(&m.p);
         struct cp_kernel_call c;
         gate_call_sizes(&c, &m.p);
-        assert_int_equal(m.p.pool > gate_blocks(&m.p), may && m.recipe.pool > 0);
-        assert_int_equal(c.k_chunk > m.call->k_chunk, may && m.recipe.pool == 0);
-        assert_int_equal(m.a.run.far[1].n > 0, may && m.kernel.layout.tensors == CP_TENSORS_TWO);
-        assert_int_equal(c.v_offset, m.call->v_offset);
+        assert_int_equal(is_pool, !is_ragged && m.recipe.pool > 0 && unit > 0 &&
+                                      100000 / (unit > 0 ? unit : 1) > gate_blocks(&m.p));
+        assert_int_equal(c.capacity, is_pool ? 100000 / unit * unit : gate_blocks(&m.p));
+        assert_int_equal(c.k_chunk > m.call->k_chunk,
+                         !is_ragged && !is_dense && m.recipe.pool == 0);
+        assert_true(!is_dense || c.k_chunk <= m.call->k_chunk);
+        if (l->tensors == CP_TENSORS_HALVES) {
+            assert_int_equal(c.v_offset, c.capacity * c.k_chunk);
+        }
+        for (int block = 0; is_pool && block < gate_blocks(&m.p); block++) {
+            int number = m.a.run.far_number[block];
+            assert_int_equal(number % unit, 0);
+            assert_int_equal((size_t)number * m.a.run.far[0].stride % run_page(), 0);
+            if (l->tensors == CP_TENSORS_HALVES) {
+                assert_int_equal(m.a.run.far_number[gate_blocks(&m.p) + block],
+                                 c.capacity + number);
+            }
+        }
+        pools += is_pool;
         done(&m);
     }
+    assert_true(pools >= 20);
 }
 
 /* ---- Growth, and a sequence alone ---- */
@@ -390,6 +438,10 @@ static void a_sequence_alone_has_the_same_pages(void **state) {
             part.call = &part.a.run.call;
             check_lists(&part);
             check_keys(&part);
+            assert_true(part.call->capacity >= gate_blocks(&part.p));
+            if (m.kernel.layout.pages == CP_PAGES_RAGGED) {
+                assert_int_equal(part.call->capacity, gate_blocks(&part.p));
+            }
             for (int i = 0; m.kernel.layout.pages == CP_PAGES_OWN && i < part.p.pages.begin[1];
                  i++) {
                 assert_int_equal(part.p.pages.list[i], m.p.pages.table[s * m.p.pages.width + i]);

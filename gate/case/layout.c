@@ -197,10 +197,16 @@ static void number_blocks(struct gate_arrays *a, const struct gate_problem *p) {
 static int copy_pages(struct gate_arrays *a, const struct gate_problem *p) {
     const struct gate_pages *g = &p->pages;
     size_t b = (size_t)p->b, size = sizeof(int), has_table = g->kind == CP_PAGES_OWN;
+    size_t width = (size_t)gate_page_table_width(p);
     size_t listed = has_table ? (size_t)g->begin[p->b] : 0;
     size_t begins = g->kind != CP_PAGES_CHUNKS ? b + 1 : 0;
-    return copy(a, RUN_PAGE_TABLE, g->table, has_table * b * (size_t)g->width * size) == 0 &&
-                   copy(a, RUN_PAGE_BEGIN, g->begin, begins * size) == 0 &&
+    if (allocate(a, RUN_PAGE_TABLE, has_table * b * width * size) != 0) {
+        return -1;
+    }
+    for (size_t at = 0; has_table && at < b * width; at++) {
+        ints_of(a, RUN_PAGE_TABLE)[at] = g->table[at / width * (size_t)g->width + at % width];
+    }
+    return copy(a, RUN_PAGE_BEGIN, g->begin, begins * size) == 0 &&
                    copy(a, RUN_PAGE_LIST, g->list, listed * size) == 0 &&
                    copy(a, RUN_LAST_PAGE_TOKENS, g->last, has_table * b * size) == 0
                ? 0
@@ -341,6 +347,27 @@ static void point(struct gate_arrays *a) {
     c->lse = a->run.bytes[RUN_LSE] > 0 ? a->memory[RUN_LSE] : NULL;
 }
 
+/* Before there is a plan about as many as the recipe says. */
+static int most_rows(const struct gate_problem *p) {
+    static const int of_kind[GATE_QUERIES] = {1, 4, 8, 40};
+    int most = p->query_begin != NULL ? 0
+               : p->recipe.rows > 0   ? p->recipe.rows
+                                      : of_kind[p->recipe.queries];
+    for (int s = 0; p->query_begin != NULL && s < p->b; s++) {
+        int n = p->query_begin[s + 1] - p->query_begin[s];
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+static int most_tokens(const struct gate_problem *p) {
+    int most = p->n_tokens != NULL ? 0 : p->table_width * p->recipe.chunk_size;
+    for (int s = 0; p->n_tokens != NULL && s < p->b; s++) {
+        most = p->n_tokens[s] > most ? p->n_tokens[s] : most;
+    }
+    return most;
+}
+
 /* A ragged key is a block of its own. */
 static long long slot_stride(const struct gate_problem *p, const struct gate_stride *s) {
     return p->pages.kind == CP_PAGES_RAGGED ? s->x : s->z;
@@ -352,6 +379,8 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
     *call = (struct cp_kernel_call){
         .n_sequences = p->b,
         .n_rows = p->n_rows,
+        .max_rows = most_rows(p),
+        .max_tokens = most_tokens(p),
         .n_heads = r->n_heads,
         .n_kv_heads = r->n_kv_heads,
         .head_dim = r->head_dim,
@@ -366,7 +395,7 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
         .cap = p->scores.cap,
         .table_width = p->table_width,
         .page_size = gate_block_size(p),
-        .page_table_width = p->pages.width,
+        .page_table_width = gate_page_table_width(p),
         .n_served = p->n_served,
         .n_shared = p->n_shared,
         .rotary_dim = p->rotation.dim,
@@ -381,7 +410,7 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
         .v_head = s.v.y,
         .v_slot = slot_stride(p, &s.v),
         .v_group = s.v.group,
-        .v_offset = s.v.first,
+        .v_offset = s.v.far > 0 ? s.v.far_first : s.v.first,
         .out_row = s.out.y,
         .out_head = s.out.z,
         .lse_row = s.lse.y,
@@ -405,17 +434,35 @@ double gate_case_bytes(const struct gate_problem *p, size_t workspace) {
            4.0 * (double)table_bytes(p) + of_a_row * sizeof(double) + (double)workspace;
 }
 
-static struct run_far far_of(const struct gate_problem *p, int is_v, const struct gate_stride *s) {
+/* Of one tensor the blocks of V are in the memory of K, and of halves behind those of K. */
+static struct run_far far_of(const struct gate_problem *p, int is_v,
+                             const struct gate_all_strides *strides) {
+    const struct gate_stride *s = is_v ? &strides->v : &strides->k;
     size_t size = gate_cache_size(p, is_v);
     struct run_far far = {0};
     if (s->far > 0 && s->first == 0) {
-        far.n = gate_blocks(p);
-        far.pool = p->number != NULL ? p->pool : 0;
+        far.n = gate_halves(p) * gate_blocks(p);
+        far.pool = p->number != NULL ? gate_halves(p) * p->pool : 0;
         far.chunk = (size_t)s->x * size;
         far.stride = (size_t)s->far * size;
         far.elements = s->far;
+        far.v_offset = strides->v.far_first;
     }
     return far;
+}
+
+/* 0, or -1: no memory. */
+static int number_far(struct gate_arrays *a, const struct gate_problem *p) {
+    int n = gate_blocks(p), halves = gate_halves(p);
+    if (p->number == NULL) {
+        return 0;
+    }
+    a->far_number = malloc((size_t)(halves * n) * sizeof(int) + 1);
+    for (int i = 0; a->far_number != NULL && i < halves * n; i++) {
+        a->far_number[i] = p->number[i % n] + i / n * p->pool;
+    }
+    a->run.far_number = a->far_number;
+    return a->far_number != NULL ? 0 : -1;
 }
 
 int gate_arrays_new(struct gate_arrays *a, const struct gate_problem *p) {
@@ -425,11 +472,11 @@ int gate_arrays_new(struct gate_arrays *a, const struct gate_problem *p) {
     a->element = gate_cache_size(p, 0);
     a->run.call.k_chunk = s.k.x;
     a->run.call.v_chunk = s.v.x;
-    a->run.far[0] = far_of(p, 0, &s.k);
-    a->run.far[1] = far_of(p, 1, &s.v);
-    a->run.far_number = p->number;
-    if (make_lists(a, p) != 0 || make_numbers(a, p, &s) != 0 || make_table(a, p) != 0 ||
-        copy_of_heads(a, RUN_SLOPES, p->scores.slopes, p) != 0 ||
+    a->run.call.v_offset = s.v.first;
+    a->run.far[0] = far_of(p, 0, &s);
+    a->run.far[1] = far_of(p, 1, &s);
+    if (number_far(a, p) != 0 || make_lists(a, p) != 0 || make_numbers(a, p, &s) != 0 ||
+        make_table(a, p) != 0 || copy_of_heads(a, RUN_SLOPES, p->scores.slopes, p) != 0 ||
         copy_of_heads(a, RUN_SINKS, p->scores.sinks, p) != 0 ||
         copy_scales(a, RUN_K_SCALES, p->cache.k_scale, p) != 0 ||
         copy_scales(a, RUN_V_SCALES, p->cache.v_scale, p) != 0) {
@@ -463,6 +510,8 @@ void gate_arrays_free(struct gate_arrays *a) {
         free(a->memory[i]);
         a->memory[i] = NULL;
     }
+    free(a->far_number);
+    a->far_number = NULL;
 }
 
 double gate_out_at(const struct gate_arrays *a, const struct gate_problem *p, int row, int head,

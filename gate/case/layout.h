@@ -13,7 +13,8 @@
 struct gate_arrays {
     struct run_call run;
     unsigned char *memory[RUN_BUFFERS];
-    size_t element; /* bytes of a number of K */
+    size_t element;  /* bytes of a number of K */
+    int *far_number; /* of run, or NULL */
 };
 
 /* The call without its arrays: sizes, and the strides that a kernel gets. In a struct gate_arrays

@@ -8,29 +8,61 @@
 #include "cli/base/random.h"
 #include "gate/case/lists.h"
 
-#define SPARE 3 /* blocks that nobody uses */
+#define LONG  2000 /* keys */
+#define UNITS 5    /* as many powers of two, from the unit on */
+#define SPARE 3    /* blocks that nobody uses */
 
-/* Pages as large as a chunk, half as large, twice as large; of one key; and sizes in use. */
+/* 1: some sequence has many keys. */
+static int is_long(const struct gate_recipe *r) {
+    int longest = 0;
+    for (int i = 0; i < r->n_ops; i++) {
+        longest = r->op[i].own > longest ? r->op[i].own : longest;
+    }
+    return longest >= LONG;
+}
+
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* Pages as large as a chunk, half as large, twice as large; of one key; and sizes in use. Long
+ * sequences have sizes that are no power of two, by which few divide as they should. */
 void gate_recipe_pages(struct gate_recipe *r, const struct cp_kernel_layout *layout) {
     struct prng random = {r->seed ^ 0x9A6E5ULL};
     int c = r->chunk_size;
-    const int sizes[] = {c, c > 1 ? c / 2 : 1, 2 * c, 1, 16, 64, 3, 128, 5, 16, 256, c};
-    int size = sizes[prng_below(&random, (int)(sizeof sizes / sizeof sizes[0]))];
+    const int any[] = {c, c > 1 ? c / 2 : 1, 2 * c, 1, 16, 64, 3, 128, 5, 16, 256, c};
+    static const int of_long[] = {3, 7, 16, 5, 48, 100, 3, 24};
+    int size = is_long(r) ? of_long[prng_below(&random, COUNT_OF(of_long))]
+                          : any[prng_below(&random, COUNT_OF(any))];
+    if (layout->page_unit > 0) {
+        size = layout->page_unit << prng_below(&random, UNITS);
+        size = size <= CP_MOST_PAGE ? size : layout->page_unit;
+    }
     r->page = layout->pages != CP_PAGES_OWN || layout->page_size > 0 ? 0 : size;
+}
+
+/* The next power of two times a unit. */
+static int round_to(int size, int unit) {
+    int rounded = unit;
+    while (rounded < size && rounded <= CP_MOST_PAGE / 2) {
+        rounded *= 2;
+    }
+    return rounded;
+}
+
+/* A recipe of another kernel may have another size. */
+static int size_of(const struct gate_recipe *r, const struct cp_kernel_layout *layout) {
+    int size = r->page > 0 ? r->page : r->chunk_size;
+    return layout->page_size > 0   ? layout->page_size
+           : layout->page_unit > 0 ? round_to(size, layout->page_unit)
+                                   : size;
 }
 
 struct gate_pages gate_pages_of(const struct gate_recipe *r, const struct cp_kernel *kernel) {
     const struct cp_kernel_layout *layout = &kernel->layout;
-    int size = layout->page_size > 0 ? layout->page_size : r->page > 0 ? r->page : r->chunk_size;
+    int size = size_of(r, layout);
     return (struct gate_pages){.kind = layout->pages,
                                .size = layout->pages == CP_PAGES_OWN      ? size
                                        : layout->pages == CP_PAGES_RAGGED ? 1
                                                                           : 0};
-}
-
-int gate_layout_may_spread(const struct cp_kernel_layout *layout) {
-    return layout->pages != CP_PAGES_RAGGED && layout->gaps != CP_GAPS_NONE &&
-           layout->tensors != CP_TENSORS_HALVES;
 }
 
 static int pages_for(int keys, int size) {
@@ -204,6 +236,24 @@ void gate_pages_grow(struct gate_problem *p) {
     }
 }
 
+static int longest_list(const struct gate_problem *p) {
+    int longest = 0;
+    for (int s = 0; s < p->b; s++) {
+        int n = p->pages.begin[s + 1] - p->pages.begin[s];
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
+int gate_page_table_width(const struct gate_problem *p) {
+    const struct gate_pages *g = &p->pages;
+    if (g->kind != CP_PAGES_OWN || g->begin == NULL) {
+        return g->kind == CP_PAGES_OWN ? g->width : 0;
+    }
+    int width = longest_list(p) + (int)(p->recipe.seed >> 13 & 1);
+    return width > 0 ? width : 1;
+}
+
 /* ---- Of one sequence ---- */
 
 int gate_pages_part(struct gate_problem *part, const struct gate_problem *whole, int sequence) {
@@ -326,15 +376,6 @@ static void view_sequence(struct gate_problem *to, const struct gate_pages *g, c
         to->table_position[at] = to->first[at] = i * g->size;
         to->n_shared_chunks[s] += is_shared(g, owners, page);
     }
-}
-
-static int longest_list(const struct gate_problem *p) {
-    int longest = 0;
-    for (int s = 0; s < p->b; s++) {
-        int n = p->pages.begin[s + 1] - p->pages.begin[s];
-        longest = n > longest ? n : longest;
-    }
-    return longest;
 }
 
 int gate_pages_view(struct gate_problem *p) {

@@ -17,6 +17,10 @@ struct gate_pages gate_pages_of(const struct gate_recipe *recipe, const struct c
 int gate_pages_new(struct gate_problem *problem);
 void gate_pages_free(struct gate_pages *pages);
 
+/* How wide the table is that the kernel gets: as wide as the longest sequence has pages, or one
+ * more. */
+int gate_page_table_width(const struct gate_problem *problem);
+
 /* Brings the lists up to date after sequences have grown. */
 void gate_pages_grow(struct gate_problem *problem);
 
@@ -44,8 +48,5 @@ long long gate_key_in(const struct gate_problem *problem, int block, int head, i
  * of runs, and scales of tokens, are those of pages, none of which is in a descriptor. The numbers
  * are left alone, and no longer fit. Where pages are chunks nothing changes. 0, or -1: no memory. */
 int gate_pages_view(struct gate_problem *problem);
-
-/* 1: blocks may lie far apart, or be few of a large pool. */
-int gate_layout_may_spread(const struct cp_kernel_layout *layout);
 
 #endif

@@ -16,6 +16,7 @@
 #include "gate/case/pages.h"
 #include "gate/case/rotation.h"
 #include "gate/case/scores.h"
+#include "gate/case/strides.h"
 #include "gate/runner/runner.h"
 
 #define MOST_SCALES (1 << 18) /* of K, or V, in a large pool: 1 MiB */
@@ -178,24 +179,24 @@ static int *scatter(struct gate_problem *p, const struct cp_plan *plan) {
 }
 
 /* Numbers in the kernel's pool: one in each of as many equal parts of it as there are blocks, at
- * random, and the last number of all. 0, or -1: no memory. */
+ * random, and the last of all. Those that can be are multiples of a unit. 0, or -1: no memory. */
 static int spread_over_pool(struct gate_problem *p) {
     struct prng random = {p->seed ^ 0x9001ULL};
-    int n = gate_blocks(p);
-    if (p->pool <= n || n > RUN_FAR_CHUNKS) {
+    int n = gate_blocks(p), unit = gate_pool_unit(p), units = unit > 0 ? p->pool / unit : 0;
+    if (units <= n || gate_halves(p) * n > RUN_FAR_CHUNKS) {
         p->pool = n;
         return 0;
     }
+    p->pool = units * unit;
     p->number = gate_allocate((size_t)n, sizeof(int));
     for (int i = 0; p->number != NULL && i < n; i++) {
-        long long begin = (long long)i * p->pool / n;
-        long long end = (i + 1LL) * p->pool / n;
-        p->number[i] = (int)begin + prng_below(&random, (int)(end - begin));
+        long long begin = (long long)i * units / n, end = (i + 1LL) * units / n;
+        p->number[i] = unit * ((int)begin + prng_below(&random, (int)(end - begin)));
     }
     if (p->number == NULL) {
         return -1;
     }
-    p->number[n - 1] = p->pool - 1;
+    p->number[n - 1] = p->pool - unit;
     return 0;
 }
 
@@ -339,9 +340,10 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
     p->cache = cache_of(kernel);
     p->layout = kernel->layout;
     p->pages = gate_pages_of(recipe, kernel);
-    int may_spread = on_host && gate_layout_may_spread(&kernel->layout);
-    p->pool = may_spread ? pool_of(recipe, p) : 0;
-    p->is_far = may_spread && (recipe->layout & GATE_FAR) != 0;
+    int has_blocks = on_host && kernel->layout.pages != CP_PAGES_RAGGED;
+    p->pool = has_blocks ? pool_of(recipe, p) : 0;
+    p->is_far =
+        has_blocks && kernel->layout.gaps != CP_GAPS_NONE && (recipe->layout & GATE_FAR) != 0;
     p->plan = recipe->n_modules == 0            ? CP_PLANS_TREES
               : kernel->plans == CP_PLANS_TREES ? CP_PLANS_LISTS
                                                 : kernel->plans;

@@ -65,15 +65,21 @@ static long long round_up(long long n, long long multiple) {
 static void lay_far(struct gate_stride *s, const struct gate_problem *p, int is_v, int times) {
     size_t size = gate_cache_size(p, is_v);
     long long page = (long long)(run_page() / size), n = gate_blocks(p), half = (n + 1) / 2;
+    long long dense = s->x;
     s->x = round_up(s->x, page);
     s->elements = n * s->x;
-    s->far = p->number != NULL
-                 ? s->x
-                 : round_up(times * ((1LL << 32) / (half > 0 ? half : 1)) + s->x, page);
+    s->far = p->number == NULL
+                 ? round_up(times * ((1LL << 32) / (half > 0 ? half : 1)) + s->x, page)
+             : p->layout.gaps == CP_GAPS_NONE ? dense
+                                              : s->x;
 }
 
 int gate_is_one_tensor(const struct gate_problem *p) {
     return p->layout.tensors != CP_TENSORS_TWO;
+}
+
+int gate_halves(const struct gate_problem *p) {
+    return p->layout.tensors == CP_TENSORS_HALVES ? 2 : 1;
 }
 
 /* Of one tensor K and V have the same gaps. */
@@ -106,15 +112,21 @@ static void join_tensors(const struct gate_problem *p, struct gate_all_strides *
 }
 
 static void lay_all_far(const struct gate_problem *p, struct gate_all_strides *s) {
-    if (p->number == NULL && !(p->is_far && gate_blocks(p) <= RUN_FAR_CHUNKS)) {
+    if (p->number == NULL && !(p->is_far && gate_halves(p) * gate_blocks(p) <= RUN_FAR_CHUNKS)) {
         return;
     }
     lay_far(&s->k, p, 0, 1);
-    if (gate_is_one_tensor(p)) {
-        s->v.x = s->k.x;
-        s->v.far = s->k.far;
-    } else {
+    if (!gate_is_one_tensor(p)) {
         lay_far(&s->v, p, 1, 2);
+        return;
+    }
+    s->v.x = s->k.x;
+    s->v.far = s->k.far;
+    s->v.far_first = s->v.first;
+    if (gate_halves(p) == 2) {
+        s->v.first = s->k.elements;
+        s->v.far_first = p->pool * s->k.far;
+        s->k.elements *= 2;
     }
 }
 
@@ -137,4 +149,25 @@ struct gate_all_strides gate_strides(const struct gate_problem *p) {
     join_tensors(p, &s);
     lay_all_far(p, &s);
     return s;
+}
+
+#define MOST_UNIT 256
+
+/* The least number of blocks of `bytes` that are whole pages of memory. */
+static int whole_pages(size_t bytes) {
+    size_t unit = 1;
+    while (unit * bytes % run_page() != 0) {
+        unit *= 2;
+    }
+    return unit > MOST_UNIT ? 0 : (int)unit;
+}
+
+int gate_pool_unit(const struct gate_problem *p) {
+    if (p->layout.gaps != CP_GAPS_NONE) {
+        return 1;
+    }
+    struct gate_all_strides s = gate_strides(p);
+    int of_k = whole_pages((size_t)s.k.x * gate_cache_size(p, 0));
+    int of_v = whole_pages((size_t)s.v.x * gate_cache_size(p, 1));
+    return of_k == 0 || of_v == 0 ? 0 : of_k > of_v ? of_k : of_v;
 }

@@ -140,6 +140,8 @@ char *gate_layout_of(const struct cp_kernel *kernel) {
     fputs(pages[l->pages], out);
     if (l->pages == CP_PAGES_OWN && l->page_size > 0) {
         fprintf(out, " of %d key%s", l->page_size, l->page_size == 1 ? "" : "s");
+    } else if (l->pages == CP_PAGES_OWN && l->page_unit > 0) {
+        fprintf(out, " of %d keys, or times a power of two", l->page_unit);
     } else if (l->pages == CP_PAGES_OWN) {
         fputs(" of any size", out);
     }

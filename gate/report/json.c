@@ -65,10 +65,10 @@ static json_t *conventions_json(const struct cp_kernel *k) {
 }
 
 static json_t *layout_json(const struct cp_kernel_layout *l) {
-    return json_pack("{s:s,s:i,s:s,s:s,s:s,s:i,s:i}", "pages", gate_pages_name(l->pages),
-                     "page_size", l->page_size, "order", gate_order_name(l->order), "gaps",
-                     gate_gaps_name(l->gaps), "tensors", gate_tensors_name(l->tensors), "k_pack",
-                     l->k_pack, "v_pack", l->v_pack);
+    return json_pack("{s:s,s:i,s:i,s:s,s:s,s:s,s:i,s:i}", "pages", gate_pages_name(l->pages),
+                     "page_size", l->page_size, "page_unit", l->page_unit, "order",
+                     gate_order_name(l->order), "gaps", gate_gaps_name(l->gaps), "tensors",
+                     gate_tensors_name(l->tensors), "k_pack", l->k_pack, "v_pack", l->v_pack);
 }
 
 static json_t *kernel_json(const struct gate_report *report) {

@@ -206,8 +206,11 @@ static const char *wrong_layout(const struct cp_kernel *kernel) {
                ? "pages needs keys that have positions of their own, or none: runs have no pages"
            : !is_size(l->page_size, CP_MOST_PAGE)
                ? "page_size may be from 1 to CP_MOST_PAGE (4096), or 0: any"
-           : l->page_size > 0 && l->pages != CP_PAGES_OWN
-               ? "page_size needs .pages = CP_PAGES_OWN; a chunk's size is refused by refuses()"
+           : !is_size(l->page_unit, CP_MOST_PAGE) || (l->page_unit > 0 && l->page_size > 0)
+               ? "page_unit may be from 1 to CP_MOST_PAGE (4096), where .page_size is 0; or 0"
+           : l->page_size + l->page_unit > 0 && l->pages != CP_PAGES_OWN
+               ? "page_size, or .page_unit, needs .pages = CP_PAGES_OWN; a chunk's size is refused "
+                 "by refuses()"
            : !is_size(l->k_pack, MOST_PACK) || !is_size(l->v_pack, MOST_PACK)
                ? "k_pack and .v_pack may be from 1 to 256, or 0: not packed"
            : is_packed && (l->order == CP_ORDER_NHD || l->pages == CP_PAGES_RAGGED)
@@ -219,9 +222,6 @@ static const char *wrong_layout(const struct cp_kernel *kernel) {
                    (l->k_pack != l->v_pack || kernel->cache.k != kernel->cache.v)
                ? "tensors has K and V in one: .k_pack and .v_pack must be alike, and .cache.k and "
                  ".cache.v"
-           : l->tensors == CP_TENSORS_PAGES && l->pages == CP_PAGES_RAGGED
-               ? "tensors is CP_TENSORS_PAGES, and ragged keys have no pages: it may be "
-                 "CP_TENSORS_HALVES"
                : NULL;
 }
 

@@ -45,6 +45,9 @@ int run_far_enter(struct run_control *control, unsigned char *arena) {
     }
     call->k = enter(control, 0, arena + place[RUN_K].begin);
     call->k_chunk = call->v_chunk = control->far[0].elements;
+    if (call->v_offset > 0) {
+        call->v_offset = control->far[0].v_offset;
+    }
     if (control->far[1].n > 0) {
         call->v = enter(control, 1, arena + place[RUN_V].begin);
         call->v_chunk = control->far[1].elements;

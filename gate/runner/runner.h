@@ -85,6 +85,7 @@ struct run_far {
     int n, pool;
     size_t chunk, stride;
     long long elements;
+    long long v_offset; /* of K: where V begins then, if it is in the same memory */
 };
 
 #define RUN_FAR_CHUNKS 1000 /* at most: each is a mapping of its own */

@@ -208,6 +208,19 @@ static int run_next(struct checking *c, struct gate_problem *p, size_t workspace
     return 0;
 }
 
+/* Longer sequences may need more workspace, and more pages in the table. A kernel that does not
+ * take them is not run. */
+static int run_grown(struct checking *c, struct gate_problem *p, struct gate_finding *f) {
+    size_t workspace = 0;
+    int takes = gate_kernel_takes(c, p, &workspace, f);
+    if (takes <= 0 || f->verdict != GATE_RIGHT) {
+        return takes < 0 ? -1 : 0;
+    }
+    return run_next(
+        c, p, workspace,
+        "right at first, but wrong when it runs again with more keys for each sequence: ", f);
+}
+
 /* Runs the case once more, with other numbers and other chunks of the same sizes; then with one
  * more key for each sequence, as in the next step of decoding, or with several more. */
 static int run_renewed(struct checking *c, const struct gate_recipe *recipe, size_t workspace,
@@ -220,9 +233,7 @@ static int run_renewed(struct checking *c, const struct gate_recipe *recipe, siz
         c, &p, workspace,
         "right at first, but wrong when it runs again with other numbers of the same sizes: ", f);
     if (result == 0 && f->verdict == GATE_RIGHT && gate_problem_grow(&p)) {
-        result = run_next(
-            c, &p, workspace,
-            "right at first, but wrong when it runs again with more keys for each sequence: ", f);
+        result = run_grown(c, &p, f);
     }
     gate_problem_free(&p);
     return result;

@@ -115,13 +115,15 @@ extern "C" {
 struct cp_kernel_call {
     int n_sequences; /* b >= 1 */
     int n_rows;      /* query rows of all sequences, >= 0 */
-    int n_heads;     /* h */
-    int n_kv_heads;  /* h_kv, a divisor of h: query head a reads K/V head a / (h / h_kv) */
-    int head_dim;    /* d */
-    int chunk_size;  /* c */
-    int capacity;    /* chunks of the pool, >= 1; chunk numbers are below it. Or pages, if they are
+    int max_rows;    /* of a sequence, and its keys: the most that one of the call has */
+    int max_tokens;
+    int n_heads;    /* h */
+    int n_kv_heads; /* h_kv, a divisor of h: query head a reads K/V head a / (h / h_kv) */
+    int head_dim;   /* d */
+    int chunk_size; /* c */
+    int capacity;   /* chunks of the pool, >= 1; chunk numbers are below it. Or pages, if they are
                       * no chunks: page numbers are below it, and chunk numbers are names */
-    double scale;    /* of q . k; usually 1 / sqrt(d) */
+    double scale;   /* of q . k; usually 1 / sqrt(d) */
 
     int plan; /* CP_PLANS_TREES, ..._RANGES or ..._LISTS: not above what the kernel declares */
 
@@ -176,11 +178,13 @@ struct cp_kernel_call {
      *   page_begin         [b + 1] from 0: sequence s has the pages page_list[page_begin[s]] to
      *   page_list          page_list[page_begin[s+1] - 1]: the same numbers one after another
      *   last_page_tokens   [b] keys in the last page, 1 to P; 0 of a sequence without keys
-     * A page may be of several sequences: only one whose P keys are all in shared chunks. Pages of
-     * a sequence have any numbers, in any order. Ragged keys have P = 1, and key j of sequence s is
-     * in page page_begin[s] + j. */
+     * A page may be of several sequences: only one whose P keys are all in shared chunks. A key of
+     * a shared chunk whose page is not shared is in a page of each sequence: the same numbers, with
+     * the same scales. Pages of a sequence have any numbers, in any order. Ragged keys have P = 1,
+     * and key j of sequence s is in page, or row, page_begin[s] + j; there may be rows behind
+     * page_begin[b], which have no key. */
     int page_size;        /* P; c where pages are chunks */
-    int page_table_width; /* above the pages of the longest sequence; 0: there is no table */
+    int page_table_width; /* the pages of the longest sequence, or more; 0: there is no table */
     const int *page_table;
     const int *page_begin;
     const int *page_list;
@@ -220,9 +224,14 @@ struct cp_kernel_call {
      * at
      *     page k_chunk + head k_head + i / x k_group + slot x + i mod x
      * Slots behind the keys of a run, or of a sequence's last page, are padding and may hold NaN;
-     * so are elements from d on. V is laid out as K, with strides of its own. Where both are in one
-     * tensor, v is k + v_offset elements. Of 8 bits, the numbers of a key may begin at any byte: a
-     * kernel that loads several at once looks at the strides in refuses(). */
+     * so are elements from d on. V is laid out as K, with strides of its own. Of 8 bits, the numbers
+     * of a key may begin at any byte: a kernel that loads several at once looks at the strides in
+     * refuses().
+     *
+     * Of packed keys k_slot is x. Of ragged ones k_slot is k_chunk, and k_head is less. Where both
+     * are in one tensor, all strides of V are those of K, v is k + v_offset elements, and v_offset
+     * is at least what K has of a page (CP_TENSORS_PAGES; k_chunk is then of K and V together), or
+     * capacity k_chunk (CP_TENSORS_HALVES). */
     const void *k;
     long long k_chunk, k_head, k_slot, k_group; /* k_group: 0 unless K is packed */
     const void *v;
@@ -454,7 +463,8 @@ struct cp_kernel_cache {
 #define CP_PAGES_OWN    1 /* those of a page, whose size is its own; for plans of trees */
 #define CP_PAGES_RAGGED 2 /* those of a sequence, one sequence after another: [key][K/V head][d] */
 
-/* In which order (CONV-12). Without gaps, strides follow from the shape. */
+/* In which order (CONV-12). Without gaps, strides follow from the shape; d is rounded up to a
+ * multiple of x where keys are packed. Ragged keys lie as RAGGED says, whatever the order. */
 #define CP_ORDER_ANY 0 /* any: the kernel goes by strides, and V may have another order than K */
 #define CP_ORDER_NHD 1 /* [page][slot][K/V head][d] */
 #define CP_ORDER_HND 2 /* [page][K/V head][slot][d] */
@@ -472,7 +482,8 @@ struct cp_kernel_cache {
 /* How K and V lie in memory. All zeros: in chunks, in any order. */
 struct cp_kernel_layout {
     int pages;     /* CP_PAGES_... */
-    int page_size; /* of CP_PAGES_OWN: the size that each call has, up to CP_MOST_PAGE; 0: any */
+    int page_size; /* of CP_PAGES_OWN: the size that each call has, up to CP_MOST_PAGE; 0: any, */
+    int page_unit; /* which is a power of two times this, if it is not 0, up to CP_MOST_PAGE */
     int order;     /* CP_ORDER_... */
     int gaps;      /* CP_GAPS_... */
     int tensors;   /* CP_TENSORS_...; one tensor has K and V of one type and packed alike */

@@ -25,5 +25,9 @@ static long long v_step(const struct cp_kernel_call *call, int i) {
     return v - (const uint16_t *)call->v + i;
 }
 
-PAGE_KERNEL("page-lists", .pages = CP_PAGES_OWN, .page_size = PAGE, .order = CP_ORDER_HND,
-            .gaps = CP_GAPS_NONE, .tensors = CP_TENSORS_PAGES);
+const struct cp_kernel cp_kernel = {PAGE_KERNEL, .name = "page-lists",
+                                    .layout = {.pages = CP_PAGES_OWN,
+                                               .page_size = PAGE,
+                                               .order = CP_ORDER_HND,
+                                               .gaps = CP_GAPS_NONE,
+                                               .tensors = CP_TENSORS_PAGES}};

@@ -20,4 +20,6 @@ static long long v_step(const struct cp_kernel_call *call, int i) {
     return i * call->v_group;
 }
 
-PAGE_KERNEL("page-packed", .pages = CP_PAGES_OWN, .page_size = PAGE, .k_pack = PACK, .v_pack = 1);
+const struct cp_kernel cp_kernel = {
+    PAGE_KERNEL, .name = "page-packed",
+    .layout = {.pages = CP_PAGES_OWN, .page_size = PAGE, .k_pack = PACK, .v_pack = 1}};

@@ -19,5 +19,6 @@ static long long v_step(const struct cp_kernel_call *call, int i) {
     return i;
 }
 
-PAGE_KERNEL("page-ragged", .pages = CP_PAGES_RAGGED, .gaps = CP_GAPS_NONE,
-            .tensors = CP_TENSORS_HALVES);
+const struct cp_kernel cp_kernel = {
+    PAGE_KERNEL, .name = "page-ragged",
+    .layout = {.pages = CP_PAGES_RAGGED, .gaps = CP_GAPS_NONE, .tensors = CP_TENSORS_HALVES}};

@@ -56,21 +56,16 @@ static size_t workspace(const struct cp_kernel_call *call) {
     return (size_t)call->head_dim * sizeof(float);
 }
 
-#define PAGE_KERNEL(NAME, ...)                                                                     \
-    const struct cp_kernel cp_kernel = {.abi = CP_KERNEL_ABI,                                      \
-                                        .name = NAME,                                              \
-                                        .q_type = CP_FP16,                                         \
-                                        .kv_type = CP_FP16,                                        \
-                                        .out_type = CP_FP16,                                       \
-                                        .lse_type = CP_FP32,                                       \
-                                        .layout = {__VA_ARGS__},                                   \
-                                        .arithmetic = {.score = CP_SUM_FP32,                       \
-                                                       .weights = CP_FP32,                         \
-                                                       .values = CP_SUM_FP32,                      \
-                                                       .partials = CP_FP32,                        \
-                                                       .exp_error = EXPF_ERROR,                    \
-                                                       .step = 1},                                 \
-                                        .workspace = workspace,                                    \
-                                        .attend = attend}
+/* What all of them declare. */
+#define PAGE_KERNEL                                                                                \
+    .abi = CP_KERNEL_ABI, .q_type = CP_FP16, .kv_type = CP_FP16, .out_type = CP_FP16,              \
+    .lse_type = CP_FP32,                                                                           \
+    .arithmetic = {.score = CP_SUM_FP32,                                                           \
+                   .weights = CP_FP32,                                                             \
+                   .values = CP_SUM_FP32,                                                          \
+                   .partials = CP_FP32,                                                            \
+                   .exp_error = EXPF_ERROR,                                                        \
+                   .step = 1},                                                                     \
+    .workspace = workspace, .attend = attend
 
 #endif

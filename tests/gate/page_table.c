@@ -20,4 +20,5 @@ static long long v_step(const struct cp_kernel_call *call, int i) {
     return i;
 }
 
-PAGE_KERNEL("page-table", .pages = CP_PAGES_OWN);
+const struct cp_kernel cp_kernel = {PAGE_KERNEL, .name = "page-table",
+                                    .layout = {.pages = CP_PAGES_OWN}};
