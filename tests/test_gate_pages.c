@@ -329,6 +329,9 @@ static void strides_are_as_declared(void **state) {
         }
         assert_int_equal(c->k_group > 0, l->k_pack > 0);
         assert_int_equal(c->v_group > 0, l->v_pack > 0);
+        if (l->pages == CP_PAGES_RAGGED) {
+            assert_true(c->k_slot == c->k_chunk && c->v_slot == c->v_chunk);
+        }
         if (l->k_pack > 0) {
             assert_int_equal(c->k_slot, l->k_pack);
         }
@@ -383,7 +386,10 @@ static void pages_lie_far_apart(void **state) {
         assert_int_equal(c.capacity, is_pool ? 100000 / unit * unit : gate_blocks(&m.p));
         assert_int_equal(c.k_chunk > m.call->k_chunk,
                          !is_ragged && !is_dense && m.recipe.pool == 0);
-        assert_true(!is_dense || c.k_chunk <= m.call->k_chunk);
+        if (is_dense && !is_ragged) {
+            long long halves = l->tensors == CP_TENSORS_PAGES ? 2 : 1;
+            assert_int_equal(c.k_chunk, halves * c.n_kv_heads * c.page_size * c.head_dim);
+        }
         if (l->tensors == CP_TENSORS_HALVES) {
             assert_int_equal(c.v_offset, c.capacity * c.k_chunk);
         }

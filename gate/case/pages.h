@@ -15,7 +15,7 @@ struct gate_pages gate_pages_of(const struct gate_recipe *recipe, const struct c
 /* Gives the keys of a problem with a plan their pages, which are scattered over the pool. Nothing
  * is done where pages are chunks. 0, or -1: no memory. */
 int gate_pages_new(struct gate_problem *problem);
-void gate_pages_free(struct gate_pages *pages);
+void gate_pages_free(struct gate_pages *g);
 
 /* How wide the table is that the kernel gets: as wide as the longest sequence has pages, or one
  * more. */
@@ -41,12 +41,14 @@ struct gate_slot {
 };
 struct gate_slot gate_slot_of(const struct gate_problem *problem, int block, int slot);
 
-/* Which key of K and V, (chunk h_kv + head) c + slot, is in a head and slot of a block; -1: none. */
+/* Which key of K and V, (chunk h_kv + head) c + slot, is in a head and slot of a block; -1: none
+ * is. */
 long long gate_key_in(const struct gate_problem *problem, int block, int head, int slot);
 
 /* Turns a problem into one whose chunks are its pages, which is then no case of the gate: the lists
  * of runs, and scales of tokens, are those of pages, none of which is in a descriptor. The numbers
- * are left alone, and no longer fit. Where pages are chunks nothing changes. 0, or -1: no memory. */
+ * are left alone, and no longer fit. Where pages are chunks nothing changes. 0, or -1: no
+ * memory. */
 int gate_pages_view(struct gate_problem *problem);
 
 #endif

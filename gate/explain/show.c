@@ -95,7 +95,7 @@ static void print_sequence(FILE *file, const struct gate_problem *p, int s) {
     int runs = gate_runs(p, s), n = p->n_tokens[s], is_ragged = p->layout.pages == CP_PAGES_RAGGED;
     fprintf(file, "    S%d ", s);
     if (is_ragged && n > 0) {
-        int first = p->table[s * p->table_width];
+        int first = p->table[(ptrdiff_t)s * p->table_width];
         fprintf(file, " %d to %d", first, first + n - 1);
     }
     runs = is_ragged ? 0 : runs;

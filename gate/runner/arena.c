@@ -97,7 +97,7 @@ static void set_place(struct run_place *place, size_t from, size_t bytes, int at
     place->begin = at_end ? place->pages_end - aligned : from;
 }
 
-/* A log-sum-exp that is not requested, a table of rotations that the kernel has no need of, lists of
+/* A log-sum-exp that is not requested, a table of rotations that the kernel does not need, lists of
  * pages, slopes, sinks and scales. */
 static int may_be_absent(int b) {
     return b == RUN_LSE || b == RUN_ROTATION || b == RUN_SLOPES || b == RUN_SINKS ||

@@ -104,8 +104,8 @@ extern "C" {
  * - All arrays are read-only, except out, lse and workspace. They do not overlap, and each begins
  *   at a multiple of 64 bytes.
  * - lse, slopes and sinks may be NULL. Where keys are placed, rotation is NULL. Where K is plain,
- *   k_scales is NULL, and where V is, v_scales. Where pages are chunks, the lists from page_table to
- *   last_page_tokens are NULL; where keys are ragged, all of them but page_begin. On the host,
+ *   k_scales is NULL, and where V is, v_scales. Where pages are chunks, the lists from page_table
+ *   to last_page_tokens are NULL; where keys are ragged, all of them but page_begin. On the host,
  *   stream and on_host are NULL. Nothing else is NULL.
  * - The numbers of Q are finite, and so are those of all keys in K and V, also of those that no row
  *   sees.
@@ -224,9 +224,9 @@ struct cp_kernel_call {
      * at
      *     page k_chunk + head k_head + i / x k_group + slot x + i mod x
      * Slots behind the keys of a run, or of a sequence's last page, are padding and may hold NaN;
-     * so are elements from d on. V is laid out as K, with strides of its own. Of 8 bits, the numbers
-     * of a key may begin at any byte: a kernel that loads several at once looks at the strides in
-     * refuses().
+     * so are elements from d on. V is laid out as K, with strides of its own. Of 8 bits, the
+     * numbers of a key may begin at any byte: a kernel that loads several at once looks at the
+     * strides in refuses().
      *
      * Of packed keys k_slot is x. Of ragged ones k_slot is k_chunk, and k_head is less. Where both
      * are in one tensor, all strides of V are those of K, v is k + v_offset elements, and v_offset
