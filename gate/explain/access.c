@@ -429,6 +429,7 @@ void explain_access(struct explain *x, const struct gate_finding *finding) {
         }
         if (finding->verdict == GATE_OUT_OF_BOUNDS) {
             print_spot(x->file, &p, &call, text);
+            (void)explain_layouts(x);
         }
         gate_problem_free(&p);
     }

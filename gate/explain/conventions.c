@@ -302,7 +302,7 @@ static void judge_lying(void *context, const struct gate_problem *p, const struc
 static int right_by_layout(struct explain *x, const struct cp_kernel_layout *layout) {
     const struct cp_kernel_layout declared = runner_kernel(x->runner)->layout;
     struct trying t = {.wrong = 0};
-    struct gate_recipe recipe = x->run[0].recipe;
+    struct gate_recipe recipe = *x->recipe;
     struct gate_finding f;
     int cases = 0;
     recipe.renewed = 0;
@@ -316,7 +316,7 @@ static int right_by_layout(struct explain *x, const struct cp_kernel_layout *lay
 
 /* 1: each case is right if K and V lie otherwise, and that was said. Of kernels that go by strides
  * alone, mistakes say more. */
-static int say_layouts(struct explain *x) {
+int explain_layouts(struct explain *x) {
     const struct cp_kernel_layout *declared = &runner_kernel(x->runner)->layout;
     int says_order = declared->order != CP_ORDER_ANY || declared->tensors != CP_TENSORS_TWO;
     for (size_t i = 0; says_order && i < sizeof lyings / sizeof lyings[0]; i++) {
@@ -345,7 +345,7 @@ int explain_conventions(struct explain *x) {
     int cases = settle(x, declared, &t), n = cases > 0 ? all_right(x, &t.other) : 0;
     int is_base = t.other.conventions.lse_base != declared->conventions.lse_base;
     if (n == 0) {
-        return say_readings(x) || say_layouts(x);
+        return say_readings(x) || explain_layouts(x);
     }
     gate_conventions_words(declared, &t.other, words);
     fprintf(x->file,

@@ -144,6 +144,10 @@ int explain_empty_rows(struct explain *x);
  * whether there is one. */
 int explain_conventions(struct explain *x);
 
+/* Another layout (CONV-12) by which this case and others are right, of kernels that declare one.
+ * Returns whether there is one. */
+int explain_layouts(struct explain *x);
+
 /* Infinities and NaNs in rows that see keys. */
 void explain_infinities(struct explain *x);
 
