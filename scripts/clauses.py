@@ -29,7 +29,7 @@ OF_COMMAND = {"GATE": ("gate/",), "PML": ("cli/prompt/",), "FILE": ("cli/", "pyt
               "TOKEN": ("cli/",), "LM": ("cli/",), "CACHE": ("cli/modules/",),
               "PROG": ("python/",), "FAST": ("opt/", "cli/"), "CONV": ("gate/",)}
 FAMILIES = ("POOL|TREE|PLAN|SOFTMAX|MERGE|TPP|PREFILL|MODEL|ERRATA|NUM|GATE|DEC|MOD|LAYER|PML|FILE|"
-            "TOKEN|LM|RUNS|BATCH|CACHE|PROG|FAST|CONV|MERGING|WINDOW|SCORE")
+            "TOKEN|LM|RUNS|BATCH|CACHE|PROG|FAST|CONV|MERGING|WINDOW|MASK|SCORE")
 CLAUSE = re.compile(rf"\b({FAMILIES})-(\d+)\b")
 HEADING = re.compile(rf"^### (({FAMILIES})-(\d+)) \S", re.M)
 EXPLAINS_ONLY = {"MODEL", "ERRATA"}  # formulas and findings: nothing implements them one by one

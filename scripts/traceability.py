@@ -93,7 +93,7 @@ def terms_in(text: str) -> set[str]:
 def headings() -> list[tuple[str, str, str]]:
     """[(clause, its name, chapter)], in the order of the chapters."""
     found = []
-    for chapter in ("pool", "tree", "plan", "softmax", "two_phase", "prefill", "windows", "scores",
+    for chapter in ("pool", "tree", "plan", "softmax", "two_phase", "prefill", "windows", "masks", "scores",
                     "decoder", "layers", "modules", "pml", "programs", "runs", "batch", "number",
                     "tolerance", "merging", "gate", "conventions", "weights", "tokens", "fast",
                     "caches"):

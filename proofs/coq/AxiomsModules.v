@@ -7,7 +7,7 @@
 From Chunkproof Require Modules ModulesLayout ModulesPlace ModulesShare ModulesTree
   ModulesNumbers ModulesDocument ModulesPrompt ModulesGroups ModulesAlone ModulesExamples Runs
   RunsTree RunsModules RunsDocument RunsReads RunsCheck RunsGrow RunsMove RunsRanges RunsExamples
-  Windows Scores.
+  Windows Masks Scores.
 
 Definition of_Modules := (
   @Modules.never_together,
@@ -200,6 +200,28 @@ Definition of_Windows := (
   @Windows.of_the_chapter,
   @Windows.of_one_run).
 Print Assumptions of_Windows.
+
+Definition of_Masks := (
+  @Masks.visible_is,
+  @Masks.mask_adds_no_key,
+  @Masks.all_bits_are_no_mask,
+  @Masks.other_bits_are_not_read,
+  @Masks.masked_slots_exactly,
+  @Masks.no_masked_slot_twice,
+  @Masks.range_ends,
+  @Masks.ranges_are_what_is_left,
+  @Masks.merged_ranges_are_what_is_left,
+  @Masks.seen_is_what_is_left,
+  @Masks.two_phases_over_masks,
+  @Masks.two_phases_over_masks_of_a_tree,
+  @Masks.sees_none_of_a_mask,
+  @Masks.left_out_with_masks,
+  @Masks.tree_row_sees_its_path,
+  @Masks.path_decoded_alone,
+  @Masks.tree_of_the_chapter,
+  @Masks.ranges_of_the_chapter,
+  @Masks.bits_behind_each_other).
+Print Assumptions of_Masks.
 
 Definition of_Scores := (
   @Scores.capped_is_increasing,
