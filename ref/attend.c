@@ -191,6 +191,16 @@ static int window_is_valid(const struct cp_attention *attention) {
            attention->window.kept >= 0 && attention->window.kept <= CP_MAX_WINDOW;
 }
 
+/* MASK-1 */
+/*@
+  requires valid: \valid_read(attention);
+  assigns \nothing;
+  ensures mask_1: \result != 0 <==> mask_ok(*attention);
+*/
+static int mask_is_valid(const struct cp_attention *attention) {
+    return attention->mask.bits == NULL || attention->mask.first != NULL;
+}
+
 /* SCORE-1 */
 /*@
   requires valid: \valid_read(attention);
@@ -230,8 +240,8 @@ static int arguments_are_valid(const struct cp_attention *attention) {
     return attention->q != NULL && attention->k != NULL && attention->v != NULL &&
            attention->out != NULL && attention->workspace != NULL &&
            is_aligned(attention->workspace) && isfinite(attention->scale) &&
-           variant_is_known(attention) && window_is_valid(attention) && cap_is_valid(attention) &&
-           scales_are_valid(attention);
+           variant_is_known(attention) && window_is_valid(attention) && mask_is_valid(attention) &&
+           cap_is_valid(attention) && scales_are_valid(attention);
 }
 
 size_t cp_attend_workspace(const struct cp_attention *attention) {

@@ -138,6 +138,18 @@ double cp_float_load(const float *array, size_t index) {
     return (double)array[index];
 }
 
+size_t cp_index_load(const size_t *array, size_t index) {
+    return array[index];
+}
+
+int cp_position_load(const int *array, size_t index) {
+    return array[index];
+}
+
+int cp_bit_load(const unsigned char *bits, size_t index) {
+    return bits[index / 8] >> index % 8 & 1;
+}
+
 double cp_number_load(const void *array, int type, size_t index) {
     switch (type) {
     case CP_FP16:

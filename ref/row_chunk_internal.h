@@ -8,12 +8,14 @@
 #include "attention_internal.h"
 
 /* The slots of a chunk that a query row sees (WINDOW-2): 0 .. kept - 1 and begin .. end - 1, with
- * kept <= begin <= end. Without a window, 0 .. end - 1 alone. And the position of slot 0 less that
- * of the row (SCORE-2), which double has exactly. */
+ * kept <= begin <= end. Without a window, 0 .. end - 1 alone. Of these, those that the mask
+ * leaves (MASK-2). And the position of slot 0; and that less the row's (SCORE-2), which double has
+ * exactly. */
 struct cp_seen {
     int kept;
     int begin;
     int end;
+    int position;
     double distance;
 };
 
@@ -68,9 +70,9 @@ int cp_keys_from(long long p, int position, int n_tokens);
 struct cp_seen cp_seen_of(const struct cp_attention *attention, int p, int position, int n_tokens);
 
 /* Computes partial_attn of a query row and head over the keys that it sees of a chunk (TPP-6), with
- * the K/V head of the query head (TPP-5), of scores that are changed (SCORE-4). Where that is two
- * ranges, their states are merged (WINDOW-3). Leaves the query in q, as doubles. kept_o has room
- * for d numbers. */
+ * the K/V head of the query head (TPP-5), of scores that are changed (SCORE-4). Where that is
+ * more than one range, their states are merged (WINDOW-3, MASK-3). Leaves the query in q, as
+ * doubles. kept_o has room for d numbers. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid(state) &&
     \valid(o + (0 .. attention->head_dim - 1)) && \valid(q + (0 .. attention->head_dim - 1)) &&

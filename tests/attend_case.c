@@ -393,10 +393,21 @@ long long case_position(const struct attend_case *c, int row) {
                : (long long)c->plan->sequence[s].n_tokens - (first_row(c, s + 1) - row);
 }
 
+/* MASK-1 */
+static int mask_leaves(const struct cp_mask *mask, int row, int j) {
+    int begin = mask->begin == NULL ? 0 : mask->begin[row];
+    if (mask->bits == NULL || j < begin) {
+        return 1;
+    }
+    size_t bit = mask->first[row] + (size_t)j - (size_t)begin;
+    return (mask->bits[bit / 8] & (1U << bit % 8)) != 0;
+}
+
 int case_sees(const struct attend_case *c, int row, int j) {
     const struct cp_window *w = &c->attention.window;
     long long p = case_position(c, row);
-    return j <= p + w->ahead && (w->keys == 0 || j > p - w->keys || j < w->kept);
+    return mask_leaves(&c->attention.mask, row, j) && j <= p + w->ahead &&
+           (w->keys == 0 || j > p - w->keys || j < w->kept);
 }
 
 size_t case_key(const struct attend_case *c, int s, int j, int g) {

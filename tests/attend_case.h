@@ -101,7 +101,7 @@ int case_sequence_of(const struct attend_case *c, int row);
 long long case_position(const struct attend_case *c, int row);
 int case_visible(const struct attend_case *c, int row);
 
-/* WINDOW-1: does the row see key j of its sequence? */
+/* WINDOW-1, MASK-1: does the row see key j of its sequence? */
 int case_sees(const struct attend_case *c, int row, int j);
 
 /* Element 0 of key j of sequence s, for K/V head g, in k and v. */

@@ -18,8 +18,8 @@ extern "C" {
 
 /* Returns the bytes of workspace that cp_attend() needs for these dimensions, types, query ranges,
  * this plan and this variant; 0 when they do not fit together (cp_attend() says why). It ignores
- * the stamp, the window, the scores, the scales and the pointers to tensors and workspace. Takes
- * time linear in the plan. */
+ * the stamp, the window, the mask, the scores, the scales and the pointers to tensors and
+ * workspace. Takes time linear in the plan. */
 /*@
   requires readable: attend_readable(attention);
   assigns \nothing;
@@ -43,8 +43,9 @@ size_t cp_attend_workspace(const struct cp_attention *attention);
  *   CP_ERROR_STALE      the plan's stamp is not `stamp` (PLAN-5)
  *   CP_ERROR_ARGUMENT   q, k, v, out or workspace is NULL, the workspace is not aligned for double,
  *                       scale is not finite, the variant is unknown, a number of the
- *                       window is negative or above CP_MAX_WINDOW (WINDOW-1), the cap
- *                       is negative or not finite (SCORE-1), scales.per is unknown (NUM-18)
+ *                       window is negative or above CP_MAX_WINDOW (WINDOW-1), the mask has
+ *                       bits and no first ones (MASK-1), the cap is negative or not finite
+ *                       (SCORE-1), scales.per is unknown (NUM-18)
  *   CP_ERROR_SHAPE      h, h_kv or d is below 1, h is no multiple of h_kv, a type is unknown,
  *                       query_begin does not begin at 0 or decreases, or these dimensions make a
  *                       tensor or the workspace larger than the address space

@@ -7,9 +7,10 @@
  * over the keys j of s that r may see (SOFTMAX-2, TPP-3), with scores that may be changed and a
  * sink beside the keys (struct cp_scores). Sequence s has the query rows
  * query_begin[s] .. query_begin[s+1]-1. A row at position p sees the keys of s at positions up to p
- * (causal), or those of its window. The caller gives the positions; or the rows stand at the last
- * positions of s, in order: then the last row sees all n keys, the one before n-1, and so on. A row
- * that sees no key gives zeros and log-sum-exp -infinity, or its sink. */
+ * (causal), or those of its window; of these, those that its mask leaves. The caller gives the
+ * positions; or the rows stand at the last positions of s, in order: then the last row sees all n
+ * keys, the one before n-1, and so on. A row that sees no key gives zeros and log-sum-exp
+ * -infinity, or its sink. */
 #ifndef CHUNKPROOF_ATTENTION_H
 #define CHUNKPROOF_ATTENTION_H
 
@@ -34,6 +35,20 @@ struct cp_window {
 };
 
 #define CP_MAX_WINDOW (1 << 30)
+
+/* MASK-1: bits that take keys away, of those that a row sees by its window. Query row r sees a key
+ * at position t if t < begin[r], or if this bit is 1:
+ *
+ *     i = first[r] + (t - begin[r])    bits[i / 8] >> i % 8 & 1
+ *
+ * So a row has bits one behind the other, anywhere: rows may share them, and need not begin with a
+ * byte. All zeros: no mask. Bits of keys that a row does not see by its window are not read. The
+ * caller owns the arrays. */
+struct cp_mask {
+    const unsigned char *bits; /* NULL: no mask */
+    const size_t *first;       /* [query rows] the row's first bit; with bits not NULL */
+    const int *begin;          /* [query rows] the position that it is of; NULL: 0, for all rows */
+};
 
 /* spec/scores.md: how a score s = scale * q . k of query head a is changed before it is weighed, of
  * a key at position t for a row at position p:
@@ -79,6 +94,7 @@ struct cp_attention {
      * tokens at n - r + t. */
     const int *position;
     struct cp_window window;              /* all zeros: none */
+    struct cp_mask mask;                  /* all zeros: none */
     struct cp_scores scores;              /* all zeros: none */
     struct cp_scales scales;              /* all zeros: none */
     int q_type, k_type, v_type, out_type; /* each one of number.h: CP_FP16, ..., CP_INT8 */

@@ -197,11 +197,25 @@ static void write_element(void) {
     REACH("bfloat16", type == CP_BF16 && index == 3 && y != x && !is_nan(x));
 }
 
+/* MASK-1: bit i mod 8 of byte i / 8, the lowest one first. */
+static void read_bit(void) {
+    unsigned char bits[4] = {(unsigned char)any(8), (unsigned char)any(8), (unsigned char)any(8),
+                             (unsigned char)any(8)};
+    const int power[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+    int i = any(5);
+    __CPROVER_assume(0 <= i && i < 32);
+    int bit = cp_bit_load(bits, (size_t)i);
+    CHECK("MASK-1: the bit, as a number", bit == bits[i / 8] / power[i % 8] % 2);
+    REACH("the last bit is 1", i == 31 && bit == 1);
+    REACH("a bit is 0 in a byte that is not", bits[i / 8] == 255 - power[i % 8] && bit == 0);
+}
+
 int main(void) {
     read_half();
     write_half();
     read_bfloat();
     write_bfloat();
     write_element();
+    read_bit();
     return 0;
 }

@@ -16,12 +16,12 @@
 
   predicate aligned(void *address) = (uintptr_t)address % sizeof(double) == 0;
 
-  // ... tensors and a workspace, a scale, a variant (TPP-4), a window (WINDOW-1), a cap
-  // (SCORE-1) and scales (NUM-18); ...
+  // ... tensors and a workspace, a scale, a variant (TPP-4), a window (WINDOW-1), a mask
+  // (MASK-1), a cap (SCORE-1) and scales (NUM-18); ...
   predicate attend_arguments(struct cp_attention a) =
     a.q != \null && a.k != \null && a.v != \null && a.out != \null && a.workspace != \null &&
     aligned(a.workspace) && finite(a.scale) && known_variant(a) && window_ok(a) &&
-    cap_ok(a) && scales_ok(a);
+    mask_ok(a) && cap_ok(a) && scales_ok(a);
 
   // ... heads (TPP-5), types (NUM-1), query ranges (PREFILL-1) and sizes fit together, ...
   predicate attend_types(struct cp_attention a) =

@@ -37,6 +37,30 @@
   predicate no_window(struct cp_attention a) =
     a.window.keys == 0 && a.window.ahead == 0 && a.window.kept == 0;
 
+  // MASK-1: a mask that has all it needs; the mask leaves the key at position t to query row `row`.
+  predicate mask_ok(struct cp_attention a) = a.mask.bits == \null || a.mask.first != \null;
+  axiomatic Mask {
+    logic integer mask_begin(struct cp_attention a, integer row);
+    axiom mask_begin_is: \forall struct cp_attention a, integer row; mask_begin(a, row) ==
+      (a.mask.begin == \null ? 0 : position_at(a.mask.begin, row));
+    predicate mask_leaves(struct cp_attention a, integer row, integer t);
+    axiom mask_leaves_is: \forall struct cp_attention a, integer row, t;
+      mask_leaves(a, row, t) <==> a.mask.bits == \null || t < mask_begin(a, row) ||
+        bit_at(a.mask.bits, (size_t)(index_at(a.mask.first, row) + t - mask_begin(a, row)));
+
+    // MASK-2: the first slot from x on, before e, whose key it leaves (wanted: 1) or takes away
+    // (0), of a chunk whose slot 0 is at position f. None: e.
+    logic integer mask_edge(struct cp_attention a, integer row, integer f, integer x, integer e,
+                            integer wanted);
+    axiom mask_edge_end: \forall struct cp_attention a, integer row, f, x, e, wanted; x >= e ==>
+      mask_edge(a, row, f, x, e, wanted) == e;
+    axiom mask_edge_found: \forall struct cp_attention a, integer row, f, x, e, wanted; x < e ==>
+      (mask_leaves(a, row, f + x) <==> wanted != 0) ==> mask_edge(a, row, f, x, e, wanted) == x;
+    axiom mask_edge_next: \forall struct cp_attention a, integer row, f, x, e, wanted; x < e ==>
+      !(mask_leaves(a, row, f + x) <==> wanted != 0) ==>
+      mask_edge(a, row, f, x, e, wanted) == mask_edge(a, row, f, x + 1, e, wanted);
+  }
+
   // SCORE-1: a cap that is one, or none.
   predicate cap_ok(struct cp_attention a) = finite(a.scores.cap) && a.scores.cap >= 0.0;
 

@@ -30,6 +30,11 @@
     predicate double_readable(double *array, integer index);
     logic real float_at(float *array, integer index);
     predicate float_readable(float *array, integer index);
+
+    // The same of an array of indices, of positions; bit `index` of bytes is 1.
+    logic integer index_at(size_t *array, integer index);
+    logic integer position_at(int *array, integer index);
+    predicate bit_at(unsigned char *bits, integer index);
   }
 
   // Where the row begins that has this number.

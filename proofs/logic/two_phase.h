@@ -114,29 +114,62 @@
         scoring_from(a, head, first, distance), n, i);
   }
 
+  // MASK-2: for a query row and head, the sums over what the mask leaves of the slots x .. e - 1 of
+  // a chunk. Slot 0 is in row `first` of K, at position f, and so far from the query row. One range
+  // of slots behind the other, each as long as it can be.
+  axiomatic RangeSums {
+    logic real range_weight(struct cp_attention a, integer row, integer head, integer first,
+                            integer f, integer x, integer e, real distance);
+    axiom range_weight_all: \forall struct cp_attention a, integer row, head, first, f, x, e,
+      real distance; a.mask.bits == \null ==>
+      range_weight(a, row, head, first, f, x, e, distance) ==
+        rows_weight(a, query_at(a, row, head), head, first + x, e - x, distance + x);
+    axiom range_weight_end: \forall struct cp_attention a, integer row, head, first, f, x, e,
+      real distance; a.mask.bits != \null ==> x >= e ==>
+      range_weight(a, row, head, first, f, x, e, distance) == 0.0;
+    axiom range_weight_next: \forall struct cp_attention a, integer row, head, first, f, x, e, b, n,
+      real distance; a.mask.bits != \null ==> x < e ==> b == mask_edge(a, row, f, x, e, 1) ==>
+      n == mask_edge(a, row, f, b, e, 0) ==>
+      range_weight(a, row, head, first, f, x, e, distance) ==
+        rows_weight(a, query_at(a, row, head), head, first + b, n - b, distance + b) +
+        range_weight(a, row, head, first, f, n, e, distance);
+    logic real range_value(struct cp_attention a, integer row, integer head, integer first,
+                           integer f, integer x, integer e, real distance, integer i);
+    axiom range_value_all: \forall struct cp_attention a, integer row, head, first, f, x, e,
+      real distance, integer i; a.mask.bits == \null ==>
+      range_value(a, row, head, first, f, x, e, distance, i) ==
+        rows_value(a, query_at(a, row, head), head, first + x, e - x, distance + x, i);
+    axiom range_value_end: \forall struct cp_attention a, integer row, head, first, f, x, e,
+      real distance, integer i; a.mask.bits != \null ==> x >= e ==>
+      range_value(a, row, head, first, f, x, e, distance, i) == 0.0;
+    axiom range_value_next: \forall struct cp_attention a, integer row, head, first, f, x, e, b, n,
+      real distance, integer i; a.mask.bits != \null ==> x < e ==>
+      b == mask_edge(a, row, f, x, e, 1) ==> n == mask_edge(a, row, f, b, e, 0) ==>
+      range_value(a, row, head, first, f, x, e, distance, i) ==
+        rows_value(a, query_at(a, row, head), head, first + b, n - b, distance + b, i) +
+        range_value(a, row, head, first, f, n, e, distance, i);
+  }
+
   // For a query row and head, the sum of e(score) over the slots 0 .. kept - 1 and begin .. end - 1
-  // of a chunk, whose slot 0 is so far from the row, and that of e(score) * v_i (TPP-5, TPP-6,
-  // WINDOW-2).
+  // of a chunk, whose slot 0 is at position f and so far from the row, and that of e(score) * v_i
+  // (TPP-5, TPP-6, WINDOW-2, MASK-2).
   axiomatic ChunkSums {
     logic real chunk_weight(struct cp_attention a, integer c, integer row, integer head,
-                            integer chunk, integer kept, integer begin, integer end,
+                            integer chunk, integer f, integer kept, integer begin, integer end,
                             real distance);
-    axiom chunk_weight_is: \forall struct cp_attention a, integer c, row, head, chunk, kept, begin,
-      end, real distance;
-      chunk_weight(a, c, row, head, chunk, kept, begin, end, distance) ==
-        rows_weight(a, query_at(a, row, head), head, key_row(a, c, chunk, head) + begin,
-          end - begin, distance + begin) +
-        rows_weight(a, query_at(a, row, head), head, key_row(a, c, chunk, head), kept, distance);
+    axiom chunk_weight_is: \forall struct cp_attention a, integer c, row, head, chunk, f, kept,
+      begin, end, real distance;
+      chunk_weight(a, c, row, head, chunk, f, kept, begin, end, distance) ==
+        range_weight(a, row, head, key_row(a, c, chunk, head), f, begin, end, distance) +
+        range_weight(a, row, head, key_row(a, c, chunk, head), f, 0, kept, distance);
     logic real chunk_value(struct cp_attention a, integer c, integer row, integer head,
-                           integer chunk, integer kept, integer begin, integer end,
+                           integer chunk, integer f, integer kept, integer begin, integer end,
                            real distance, integer i);
-    axiom chunk_value_is: \forall struct cp_attention a, integer c, row, head, chunk, kept, begin,
-      end, real distance, integer i;
-      chunk_value(a, c, row, head, chunk, kept, begin, end, distance, i) ==
-        rows_value(a, query_at(a, row, head), head, key_row(a, c, chunk, head) + begin,
-          end - begin, distance + begin, i) +
-        rows_value(a, query_at(a, row, head), head, key_row(a, c, chunk, head), kept, distance,
-          i);
+    axiom chunk_value_is: \forall struct cp_attention a, integer c, row, head, chunk, f, kept,
+      begin, end, real distance, integer i;
+      chunk_value(a, c, row, head, chunk, f, kept, begin, end, distance, i) ==
+        range_value(a, row, head, key_row(a, c, chunk, head), f, begin, end, distance, i) +
+        range_value(a, row, head, key_row(a, c, chunk, head), f, 0, kept, distance, i);
   }
 
   // TPP-6: the first n keys of a chunk may be read, in K and in V; those of the plan: of a shared
@@ -186,14 +219,14 @@
   logic real shared_chunk_weight(struct cp_attention a, struct cp_plan p, integer i, integer pos,
                                  integer row, integer head) =
     chunk_weight(a, p.chunk_size, row, head, p.shared[i].chunk,
-      window_kept(a, pos, p.shared[i].position, p.shared[i].n_tokens),
+      p.shared[i].position, window_kept(a, pos, p.shared[i].position, p.shared[i].n_tokens),
       window_begin(a, pos, p.shared[i].position, p.shared[i].n_tokens),
       window_end(a, pos, p.shared[i].position, p.shared[i].n_tokens),
       distance_of(p.shared[i].position, pos));
   logic real shared_chunk_value(struct cp_attention a, struct cp_plan p, integer i, integer pos,
                                 integer row, integer head, integer j) =
     chunk_value(a, p.chunk_size, row, head, p.shared[i].chunk,
-      window_kept(a, pos, p.shared[i].position, p.shared[i].n_tokens),
+      p.shared[i].position, window_kept(a, pos, p.shared[i].position, p.shared[i].n_tokens),
       window_begin(a, pos, p.shared[i].position, p.shared[i].n_tokens),
       window_end(a, pos, p.shared[i].position, p.shared[i].n_tokens),
       distance_of(p.shared[i].position, pos), j);
@@ -202,14 +235,14 @@
   logic real own_chunk_weight(struct cp_attention a, struct cp_plan p, integer s, integer k,
                               integer pos, integer row, integer head) =
     chunk_weight(a, p.chunk_size, row, head, plan_chunk(p, s, k),
-      window_kept(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
+      plan_position(p, s, k), window_kept(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
       window_begin(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
       window_end(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
       distance_of(plan_position(p, s, k), pos));
   logic real own_chunk_value(struct cp_attention a, struct cp_plan p, integer s, integer k,
                              integer pos, integer row, integer head, integer j) =
     chunk_value(a, p.chunk_size, row, head, plan_chunk(p, s, k),
-      window_kept(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
+      plan_position(p, s, k), window_kept(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
       window_begin(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
       window_end(a, pos, plan_position(p, s, k), plan_tokens(p, s, k)),
       distance_of(plan_position(p, s, k), pos), j);
