@@ -157,6 +157,11 @@ static int window_is_valid(const struct cp_attention *a) {
            a->window.kept <= CP_MAX_WINDOW;
 }
 
+/* MASK-1 */
+static int mask_is_valid(const struct cp_attention *a) {
+    return a->mask.bits == NULL || a->mask.first != NULL;
+}
+
 /* SCORE-1 */
 static int cap_is_valid(const struct cp_attention *a) {
     return isfinite(a->scores.cap) && a->scores.cap >= 0.0;
@@ -170,7 +175,8 @@ static int scales_are_valid(const struct cp_attention *a) {
 static int arguments_are_valid(const struct cp_attention *a) {
     return a->q != NULL && a->k != NULL && a->v != NULL && a->out != NULL && a->workspace != NULL &&
            (uintptr_t)a->workspace % _Alignof(double) == 0 && isfinite(a->scale) &&
-           cap_is_valid(a) && variant_is_known(a) && window_is_valid(a) && scales_are_valid(a);
+           cap_is_valid(a) && variant_is_known(a) && window_is_valid(a) && mask_is_valid(a) &&
+           scales_are_valid(a);
 }
 
 size_t cp_opt_workspace(const struct cp_opt *opt, const struct cp_attention *attention) {

@@ -15,7 +15,7 @@
  *
  *     1  for each K/V head: its queries in binary32, and empty states
  *     2  for each tile:
- *     2a     which of its keys each row sees (PREFILL-2, WINDOW-2)
+ *     2a     which of its keys each row sees (PREFILL-2, WINDOW-2, MASK-2); if none does, no more
  *     2b     few rows: all heads at once, so that K and V are read in the order of memory
  *     2c     many rows: head by head
  *     3  for each head: keep the partial result (m, n, o) of each row */
@@ -305,9 +305,46 @@ static void see_distances(const struct opt_slice *slice, const struct opt_tile *
     }
 }
 
-static void see(const struct opt_slice *slice, struct opt_tile *tile) {
+/* Which keys of the tile row i sees without a mask. */
+static struct opt_seen seen_in_tile(const struct opt_scratch *at, int i,
+                                    const struct opt_tile *tile) {
+    struct opt_seen seen = {0, 0, (int)at->seen[i]};
+    if (tile->split) {
+        seen.kept = (int)at->kept[i];
+        seen.begin = (int)at->begin[i];
+    }
+    return seen;
+}
+
+/* What the mask leaves to row i of keys begin .. end - 1 of the tile. */
+static uint64_t left_of(const struct opt_slice *slice, int i, const struct opt_tile *tile,
+                        int begin, int end) {
+    long long position = (long long)slice->task->position + tile->first + begin;
+    return begin < end
+               ? cp_opt_left(slice->call->attention, slice->row[i], position, end - begin) << begin
+               : 0;
+}
+
+/* 2a, with a mask (MASK-2). The heads of a query row are rows that follow each other. */
+static void see_left(struct opt_slice *slice, struct opt_tile *tile) {
+    uint64_t any = 0;
+    for (int i = 0; i < slice->rows; i++) {
+        struct opt_seen seen = seen_in_tile(slice->at, i, tile);
+        uint64_t all =
+            opt_keys_before(seen.kept) | (opt_keys_before(seen.end) & ~opt_keys_before(seen.begin));
+        slice->left[i] = i > 0 && slice->row[i] == slice->row[i - 1]
+                             ? slice->left[i - 1]
+                             : left_of(slice, i, tile, 0, seen.kept) |
+                                   left_of(slice, i, tile, seen.begin, seen.end);
+        tile->masked = tile->masked || slice->left[i] != all;
+        any |= slice->left[i];
+    }
+    tile->none = any == 0;
+}
+
+static void see(struct opt_slice *slice, struct opt_tile *tile) {
     tile->all = 1;
-    tile->split = 0;
+    tile->split = tile->masked = tile->none = 0;
     if (slice->call->attention->scores.slopes != NULL) {
         see_distances(slice, tile);
     }
@@ -315,6 +352,9 @@ static void see(const struct opt_slice *slice, struct opt_tile *tile) {
         see_first(slice, tile);
     } else {
         see_ranges(slice, tile);
+    }
+    if (slice->call->attention->mask.bits != NULL) {
+        see_left(slice, tile);
     }
 }
 
@@ -339,25 +379,24 @@ void cp_opt_rescale(const struct opt_head *h) {
     }
 }
 
-/* Which keys of the tile row i sees. */
-static struct opt_seen seen_in_tile(const struct opt_head *h, int i, const struct opt_tile *tile) {
-    struct opt_seen seen = {0, 0, (int)h->at.seen[i]};
-    if (tile->split) {
-        seen.kept = (int)h->at.kept[i];
-        seen.begin = (int)h->at.begin[i];
-    }
-    return seen;
-}
-
 int cp_opt_rows_alike(const struct opt_head *h, int i, const struct opt_tile *tile,
                       struct opt_seen *seen) {
     int n = tile->all ? h->slice->rows - i : 1;
-    *seen = seen_in_tile(h, i, tile);
+    *seen = seen_in_tile(&h->at, i, tile);
     for (; i + n < h->slice->rows; n++) {
-        struct opt_seen other = seen_in_tile(h, i + n, tile);
+        struct opt_seen other = seen_in_tile(&h->at, i + n, tile);
         if (other.kept != seen->kept || other.begin != seen->begin || other.end != seen->end) {
             break;
         }
+    }
+    return n;
+}
+
+int cp_opt_rows_left_alike(const struct opt_head *h, int i, uint64_t *left) {
+    int n = 1;
+    *left = h->slice->left[i];
+    while (i + n < h->slice->rows && h->slice->left[i + n] == *left) {
+        n++;
     }
     return n;
 }
@@ -388,11 +427,11 @@ void cp_opt_slice(const struct opt_call *call, size_t number, const struct opt_s
     for (int key = next_key(&slice, 0), next; key < slice.end; key = next) {
         struct opt_tile tile = {.first = key, .n = keys_of_tile(&slice, key)};
         next = next_key(&slice, key + tile.n);
-        see(&slice, &tile); /* 2a */
-        if (!slice.many) {  /* 2b */
+        see(&slice, &tile);              /* 2a */
+        if (!slice.many && !tile.none) { /* 2b */
             cp_opt_tile_of_few(&slice, &tile);
         }
-        for (int x = 0; x < slice.n_heads && slice.many; x++) { /* 2c */
+        for (int x = 0; x < slice.n_heads && slice.many && !tile.none; x++) { /* 2c */
             struct opt_head h = cp_opt_head(&slice, x);
             h.next_g = slice.first_head + (x + 1) % slice.n_heads;
             h.next_tile = x + 1 < slice.n_heads ? key : next;

@@ -19,14 +19,17 @@ struct opt_slice {
     int multiplied[CP_OPT_ROWS];       /* for each K/V head: 1 if the multiplier has its queries */
     int row[CP_OPT_ROWS];              /* the query row of each row */
     long long position[CP_OPT_ROWS];   /* where it stands */
-    struct opt_seen seen[CP_OPT_ROWS]; /* keys of the task that each row sees */
+    struct opt_seen seen[CP_OPT_ROWS]; /* keys of the task that each row sees without a mask */
+    uint64_t left[CP_OPT_ROWS];        /* of a masked tile: a bit for each key that the row sees */
 };
 
 /* Keys first .. first + n - 1 of the task. */
 struct opt_tile {
     int first, n;
-    int all;   /* every row sees every key */
-    int split; /* some row sees keys behind one that it does not see (WINDOW-2) */
+    int all;    /* every row sees every key */
+    int split;  /* some row sees keys behind one that it does not see (WINDOW-2) */
+    int masked; /* the mask takes away keys that some row would see (MASK-2) */
+    int none;   /* no row sees a key */
 };
 
 /* One K/V head of a slice, with its part of the scratch. */
@@ -55,6 +58,21 @@ struct opt_run cp_opt_run(const struct opt_slice *slice, int g, int key, int til
  * row does not see is multiplied by no weight, not even 0. */
 int cp_opt_rows_alike(const struct opt_head *h, int i, const struct opt_tile *tile,
                       struct opt_seen *seen);
+
+/* The same of a masked tile; *left: a bit for each key that they see. */
+int cp_opt_rows_left_alike(const struct opt_head *h, int i, uint64_t *left);
+
+/* MASK-2: takes the first range of keys out of *left; 0: there is none. */
+static inline int opt_next_range(uint64_t *left, int *begin, int *end) {
+    if (*left == 0) {
+        return 0;
+    }
+    *begin = __builtin_ctzll(*left);
+    uint64_t behind = ~(*left | opt_keys_before(*begin)); /* the first key behind, and more */
+    *end = behind == 0 ? CP_OPT_KEYS : __builtin_ctzll(behind);
+    *left &= ~opt_keys_before(*end);
+    return 1;
+}
 
 static inline struct opt_states opt_states_of(const struct opt_head *h,
                                               const struct opt_tile *tile) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Few rows: K and V are read as they are, from one end to the other. */
+#include <math.h>
+
 #include "opt/slice.h"
 
 /* Adds the values of keys begin .. end - 1 of the tile, if they are in the run, to rows
@@ -17,6 +19,17 @@ static void add_range(const struct opt_head *h, struct opt_run run, int i, int n
                                h->at.score + (size_t)i * CP_OPT_KEYS + begin, n,
                                (const char *)run.v + (size_t)(begin - run.first) * bytes, a->v_type,
                                end - begin, a->head_dim);
+    }
+}
+
+/* MASK-2: adds the values of a run to o, of each range that the mask leaves. */
+static void add_left(const struct opt_head *h, struct opt_run run) {
+    uint64_t left;
+    for (int i = 0, n, begin, end; i < h->slice->rows; i += n) {
+        n = cp_opt_rows_left_alike(h, i, &left);
+        while (opt_next_range(&left, &begin, &end)) {
+            add_range(h, run, i, n, begin, end);
+        }
     }
 }
 
@@ -56,6 +69,16 @@ static void scale_few(const struct opt_head *h, const struct opt_tile *tile, con
     }
 }
 
+/* MASK-2: scores times scale; -infinity for keys that the row does not see. */
+static void hide_few(const struct opt_head *h, const struct opt_tile *tile, float scale) {
+    for (int i = 0; i < h->slice->rows; i++) {
+        float *row = h->at.score + (size_t)i * CP_OPT_KEYS;
+        for (int j = 0; j < tile->n; j++) {
+            row[j] = h->slice->left[i] >> j & 1 ? row[j] * scale : -INFINITY;
+        }
+    }
+}
+
 static void weigh_few(const struct opt_head *h, const struct opt_tile *tile) {
     const struct opt_slice *slice = h->slice;
     struct opt_states states = opt_states_of(h, tile);
@@ -67,6 +90,10 @@ static void weigh_few(const struct opt_head *h, const struct opt_tile *tile) {
         slice->kernels->change_rows(h->at.score, slice->rows, tile->n, &change);
         scale = 1.0F;
     }
+    if (tile->masked) {
+        hide_few(h, tile, scale);
+        scale = 1.0F;
+    }
     slice->kernels->weigh_rows(h->at.score, slice->rows, scale, &states);
     scale_few(h, tile, a->scales.v);
     cp_opt_rescale(h);
@@ -75,7 +102,11 @@ static void weigh_few(const struct opt_head *h, const struct opt_tile *tile) {
 static void add_few(const struct opt_head *h, const struct opt_tile *tile) {
     for (int key = tile->first, end = key + tile->n; key < end;) {
         struct opt_run run = cp_opt_run(h->slice, h->g, key, tile->first, end);
-        add_run(h, run, tile);
+        if (tile->masked) {
+            add_left(h, run);
+        } else {
+            add_run(h, run, tile);
+        }
         key += run.n;
     }
 }

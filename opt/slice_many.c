@@ -18,6 +18,8 @@
  *
  * Meanwhile what comes next is prefetched, K during 1 and V during 3, in equal shares: while step 1
  * scores keys 0 .. 15, keys 0 .. 15 of the next tile; in panel 0, values 0 .. 31. */
+#include <math.h>
+
 #include "opt/slice.h"
 
 #define LINE 64 /* bytes of a cache line */
@@ -91,6 +93,17 @@ static void add_range(const struct opt_head *h, int i, int n, int begin, int end
     }
 }
 
+/* MASK-2: adds the panel's values, of each range that the mask leaves. */
+static void add_left(const struct opt_head *h, int x, struct opt_wanted *wanted) {
+    uint64_t left;
+    for (int i = 0, n, begin, end; i < h->slice->rows; i += n) {
+        n = cp_opt_rows_left_alike(h, i, &left);
+        while (opt_next_range(&left, &begin, &end)) {
+            add_range(h, i, n, begin, end, x, wanted);
+        }
+    }
+}
+
 /* Adds the panel's values to numbers x .. x + CP_OPT_PANEL - 1 of o. */
 static void add_values(const struct opt_head *h, const struct opt_tile *tile, int x,
                        struct opt_wanted *wanted) {
@@ -129,7 +142,11 @@ static void score_tile(const struct opt_head *h, int tile, int keys) {
 static void add_panel(const struct opt_head *h, const struct opt_tile *tile, int x,
                       struct opt_wanted *wanted) {
     widen_values(h, tile->first, tile->first + tile->n, x); /* 3a */
-    add_values(h, tile, x, wanted);                         /* 3b */
+    if (tile->masked) {
+        add_left(h, x, wanted);
+    } else {
+        add_values(h, tile, x, wanted); /* 3b */
+    }
 }
 
 /* ---- By the multiplier; 0: not, some number is not ordinary ---- */
@@ -192,6 +209,16 @@ static void scale_many(const struct opt_head *h, const struct opt_tile *tile, co
     }
 }
 
+/* MASK-2: scores times scale; -infinity for keys that the row does not see. */
+static void hide_many(const struct opt_head *h, const struct opt_tile *tile, float scale) {
+    for (int j = 0; j < tile->n; j++) {
+        float *column = h->at.score + (size_t)j * (size_t)h->slice->padded_rows;
+        for (int i = 0; i < h->slice->rows; i++) {
+            column[i] = h->slice->left[i] >> j & 1 ? column[i] * scale : -INFINITY;
+        }
+    }
+}
+
 static void weigh(const struct opt_head *h, const struct opt_tile *tile) {
     const struct opt_slice *slice = h->slice;
     const struct cp_attention *a = slice->call->attention;
@@ -201,6 +228,10 @@ static void weigh(const struct opt_head *h, const struct opt_tile *tile) {
     if (opt_changes_scores(slice)) {
         struct opt_change change = cp_opt_change_of(h);
         slice->kernels->change_columns(h->at.score, tile->n, slice->padded_rows, &change);
+        scale = 1.0F;
+    }
+    if (tile->masked) {
+        hide_many(h, tile, scale);
         scale = 1.0F;
     }
     slice->kernels->weigh_columns(h->at.score, tile->n, slice->padded_rows, scale, &states);

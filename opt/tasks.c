@@ -135,18 +135,52 @@ struct opt_seen cp_opt_seen_of(const struct cp_attention *a, const struct opt_ta
     return seen;
 }
 
-/* Does a row of sequence s see a key of the task? */
-static int sees(const struct cp_attention *a, const struct opt_task *task, int s) {
-    for (int row = opt_first_row(a, s); row < opt_first_row(a, s + 1); row++) {
-        struct opt_seen seen = cp_opt_seen_of(a, task, s, row);
-        if (seen.kept > 0 || seen.begin < seen.end) {
+/* Bits at .. at + n - 1, in the lowest n of the result. */
+static uint64_t bits_at(const unsigned char *bits, size_t at, int n) {
+    size_t first = at / 8, last = (at + (size_t)n - 1) / 8, before = at % 8;
+    uint64_t word = (uint64_t)bits[first] >> before;
+    for (size_t byte = first + 1; byte <= last; byte++) {
+        word |= (uint64_t)bits[byte] << (8 * (byte - first) - before);
+    }
+    return word;
+}
+
+uint64_t cp_opt_left(const struct cp_attention *a, int row, long long position, int n) {
+    long long begin = a->mask.begin == NULL ? 0 : a->mask.begin[row];
+    long long before = begin - position; /* keys before the first one with a bit */
+    uint64_t all = opt_keys_before(n);
+    if (a->mask.bits == NULL || before >= n) {
+        return all;
+    }
+    int without = before < 0 ? 0 : (int)before;
+    size_t at = a->mask.first[row] + (size_t)(position + without - begin);
+    return (opt_keys_before(without) | bits_at(a->mask.bits, at, n - without) << without) & all;
+}
+
+/* Does the mask leave one of keys begin .. end - 1 of the task to a row? */
+static int leaves(const struct cp_attention *a, const struct opt_task *task, int row, int begin,
+                  int end) {
+    for (int n; begin < end; begin += n) {
+        n = end - begin < CP_OPT_KEYS ? end - begin : CP_OPT_KEYS;
+        if (cp_opt_left(a, row, (long long)task->position + begin, n) != 0) {
             return 1;
         }
     }
     return 0;
 }
 
-/* WINDOW-4: does any row? */
+/* Does a row of sequence s see a key of the task? */
+static int sees(const struct cp_attention *a, const struct opt_task *task, int s) {
+    for (int row = opt_first_row(a, s); row < opt_first_row(a, s + 1); row++) {
+        struct opt_seen seen = cp_opt_seen_of(a, task, s, row);
+        if (leaves(a, task, row, 0, seen.kept) || leaves(a, task, row, seen.begin, seen.end)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* WINDOW-4, MASK-4: does any row? */
 static int is_seen(const struct cp_attention *a, const struct opt_task *task) {
     int seen = 0;
     for (int at = task->begin; at < task->end && !seen; at++) {
@@ -330,7 +364,7 @@ struct opt_work cp_opt_prepare(const struct cp_attention *attention, struct opt_
     struct opt_work work = divide(attention, sizes);
     struct cursor at = {.attention = attention,
                         .chunks_per_task = sizes->chunks_per_task,
-                        .only_seen = attention->window.keys != 0};
+                        .only_seen = attention->window.keys != 0 || attention->mask.bits != NULL};
     size_t n = 0;
     while (n < sizes->n_tasks && next_task(&at, &work.task[n])) {
         n++;

@@ -16,6 +16,7 @@
 #define CHUNKPROOF_OPT_TASKS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "chunkproof/attention.h"
 #include "opt/kernels.h"
@@ -44,12 +45,23 @@ struct opt_seen {
     int kept, begin, end;
 };
 
+/* The first n keys of a tile, a bit for each. */
+static inline uint64_t opt_keys_before(int n) {
+    return n >= CP_OPT_KEYS ? UINT64_MAX : ((uint64_t)1 << n) - 1;
+}
+
+CP_STATIC_ASSERT(CP_OPT_KEYS == 64, "a tile's keys have a bit each");
+
 /* PREFILL-1: where a query row of sequence s stands. */
 long long cp_opt_position_of(const struct cp_attention *attention, int s, int row);
 
 /* Which keys of a task a query row of sequence s sees. */
 struct opt_seen cp_opt_seen_of(const struct cp_attention *attention, const struct opt_task *task,
                                int s, int row);
+
+/* MASK-1: bit x is 1 if the mask leaves the key at position + x to a query row; for x from 0 to
+ * n - 1, with 1 <= n <= CP_OPT_KEYS. Reads no bits but these. */
+uint64_t cp_opt_left(const struct cp_attention *attention, int row, long long position, int n);
 
 /* Sizes of a call. */
 struct opt_sizes {
@@ -104,13 +116,13 @@ static inline size_t opt_tile_size(size_t stride) {
     return k > v ? k : v;
 }
 
-/* The sizes of a valid problem. They do not depend on the window, nor on where rows stand, nor on
- * the scores: all tasks are counted. */
+/* The sizes of a valid problem. They do not depend on the window or the mask, nor on where rows
+ * stand, nor on the scores: all tasks are counted. */
 struct opt_sizes cp_opt_measure(const struct cp_attention *attention, int n_threads,
                                 const struct opt_multiplier *multiplier);
 
-/* Divides the workspace and writes tasks and sources. With a window, tasks of which no row sees a
- * key are left out (WINDOW-4): n_tasks and n_slices become smaller. */
+/* Divides the workspace and writes tasks and sources. With a window or a mask, tasks of which no
+ * row sees a key are left out (WINDOW-4, MASK-4): n_tasks and n_slices become smaller. */
 struct opt_work cp_opt_prepare(const struct cp_attention *attention, struct opt_sizes *sizes);
 
 /* Cuts n things into n_blocks blocks, of which the first may be larger by one. Returns where a

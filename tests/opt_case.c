@@ -177,6 +177,12 @@ static int compare(double got, double expected, double bound, int no_key, double
     return !(error <= bound);
 }
 
+/* How many keys a row takes its steps over: with a mask, those that it does not see lie between. */
+static int keys_of_steps(const struct attend_case *c, int row, int n) {
+    return c->attention.mask.bits == NULL ? n
+                                          : c->plan->sequence[case_sequence_of(c, row)].n_tokens;
+}
+
 /* GATE-2. Both ranges of a window may begin in the middle of a tile. A sink is a step. */
 static int steps_of(const struct attend_case *c, const struct cp_kernel *kernel, int n) {
     int steps = gate_steps(kernel, c->shape.chunk_size, n) + (c->attention.scores.sinks != NULL);
@@ -202,8 +208,8 @@ static int row_is_wrong(const struct attend_case *c, int row, int head, const st
                                         room->scratch,
                                         changes ? room->shift : NULL,
                                         changes ? room->shift_error : NULL};
-    gate_class_of_steps(&kernel, a->head_dim, n, steps_of(c, &kernel, n), score, &room->scales,
-                        &arithmetic, &counts);
+    gate_class_of_steps(&kernel, a->head_dim, n, steps_of(c, &kernel, keys_of_steps(c, row, n)),
+                        score, &room->scales, &arithmetic, &counts);
     cp_tolerance(&arithmetic, &counts, &question, gate_lse_error(&kernel, n, score), room->expected,
                  room->bound, &lse, &lse_bound);
     for (size_t x = 0; x < d; x++) {

@@ -88,11 +88,11 @@ int cp_opt_version(const struct cp_opt *opt);
 int cp_opt_threads(const struct cp_opt *opt);
 
 /* As cp_attend_workspace(); also 0 when opt is NULL or the types, the scale or the scores are not
- * supported. It depends neither on the window nor on `position` nor on the scores, so that layers
- * with windows or changed scores and layers without may share a workspace. The size grows with the
- * number of threads and with the plan: ask again when the plan has changed (cp_plan_update() or
- * cp_opt_plan_update() has returned 1). It is linear in the size of the plan and in the number of
- * pairs of a run of shared chunks and a sequence. */
+ * supported. It depends neither on the window nor on the mask nor on `position` nor on the scores,
+ * so that layers with windows or changed scores and layers without may share a workspace. The size
+ * grows with the number of threads and with the plan: ask again when the plan has changed
+ * (cp_plan_update() or cp_opt_plan_update() has returned 1). It is linear in the size of the plan
+ * and in the number of pairs of a run of shared chunks and a sequence. */
 size_t cp_opt_workspace(const struct cp_opt *opt, const struct cp_attention *attention);
 
 /* As cp_attend(), with the same checks in the same order, and these differences:
@@ -104,6 +104,7 @@ size_t cp_opt_workspace(const struct cp_opt *opt, const struct cp_attention *att
  *   CP_ERROR_WORKSPACE    the workspace has fewer bytes than cp_opt_workspace() says
  * Slopes, sinks and the cap are rounded to binary32. So are distances of 2^24 and more between a
  * key and a row; the tolerance does not count that.
+ * With a mask it reads no tile, which is up to 64 consecutive keys, of which no row sees a key.
  * With a window it reads K and V of the keys that some row sees, and of up to 62 keys between two
  * of these. Its time goes by these keys and by the length of the plan, not by the context.
  * Allocates nothing. When it returns, no thread is still working. */
