@@ -43,7 +43,7 @@ struct cp_window {
  *
  * So a row has bits one behind the other, anywhere: rows may share them, and need not begin with a
  * byte. All zeros: no mask. Bits of keys that a row does not see by its window are not read. The
- * caller owns the arrays. */
+ * plan may leave out runs of which no row sees a key (MASK-4). The caller owns the arrays. */
 struct cp_mask {
     const unsigned char *bits; /* NULL: no mask */
     const size_t *first;       /* [query rows] the row's first bit; with bits not NULL */
