@@ -159,13 +159,23 @@ static int has_token(const struct cp_plan_sequence *sequence, int position) {
     return 0;
 }
 
-/* WINDOW-1: does a row of prompt s see a token there? */
+/* MASK-1 */
+static int mask_leaves(const struct cp_mask *mask, int row, int position) {
+    int begin = mask->begin == NULL ? 0 : mask->begin[row];
+    if (mask->bits == NULL || position < begin) {
+        return 1;
+    }
+    size_t bit = mask->first[row] + (size_t)position - (size_t)begin;
+    return (mask->bits[bit / 8] & (1U << bit % 8)) != 0;
+}
+
+/* WINDOW-1, MASK-1: does a row of prompt s see a token there? */
 static int sees(const struct prompts *p, int s, int row, int position) {
     const struct cp_window *w = &p->window;
     long long at = p->position[row];
     return position <= at + w->ahead &&
            (w->keys == 0 || position > at - w->keys || position < w->kept) &&
-           has_token(&p->plan->sequence[s], position);
+           has_token(&p->plan->sequence[s], position) && mask_leaves(&p->mask, row, position);
 }
 
 static int tokens_seen(const struct prompts *p, int s, int row) {

@@ -28,6 +28,7 @@ struct prompts {
     int rows[RUNS_SEQUENCES + 1];
     int position[RUNS_SEQUENCES * 3];
     struct cp_window window; /* all zeros, unless the caller gives another one (WINDOW-1) */
+    struct cp_mask mask;     /* likewise (MASK-1) */
 };
 
 /* Takes memory for the plan, for as many calls of prompts_make() as the caller wants. */

@@ -16,6 +16,7 @@
 #include "chunkproof/attend.h"
 #include "chunkproof/opt.h"
 #include "kernels/schedule.h"
+#include "tests/mask_case.h"
 #include "tests/opt_case.h"
 #include "tests/runs_case.h"
 #include "tests/runs_plan.h"
@@ -223,11 +224,22 @@ static struct cp_window window_of(int seed) {
     return (struct cp_window){keys[seed % 7], ahead[seed / 7 % 4], kept[seed % 5]};
 }
 
-static struct met try_plans(int way, int windows) {
+/* Of all positions, for rows of all sequences. */
+static void draw_mask(struct prompts *p, struct mask_case *m, unsigned long long seed) {
+    int n_keys[MOST_ROWS];
+    for (int row = 0; row < MOST_ROWS; row++) {
+        n_keys[row] = RUNS_POSITIONS;
+    }
+    mask_case_make(m, p->rows[p->plan->n_sequences], n_keys, (int)(seed / 3 % MASK_N_KIND), seed);
+    p->mask = m->mask;
+}
+
+static struct met try_plans(int way, int windows, int masks) {
     static struct prompts p;
     static double k[NUMBERS], v[NUMBERS];
     static float q[MOST_ROWS * MOST_HEADS * RUNS_POSITIONS], keys[NUMBERS], values[NUMBERS];
     struct met met = {0, 0, 0};
+    struct mask_case m = {.left = NULL};
     struct makers makers;
     struct cp_plan *plan;
     assert_int_equal(cp_plan_new(&plan), CP_OK);
@@ -244,6 +256,9 @@ static struct met try_plans(int way, int windows) {
         if (seed % 3 == 0) {
             prompts_decode(&p);
         }
+        if (masks) {
+            draw_mask(&p, &m, seed);
+        }
         runs_as_plan(plan, p.plan, way);
         struct cp_attention a = {.plan = plan,
                                  .stamp = plan->stamp,
@@ -254,6 +269,7 @@ static struct met try_plans(int way, int windows) {
                                  .query_begin = seed % 3 == 0 ? NULL : p.rows,
                                  .position = p.position,
                                  .window = p.window,
+                                 .mask = p.mask,
                                  .q_type = CP_FP32,
                                  .k_type = CP_FP32,
                                  .v_type = CP_FP32,
@@ -265,6 +281,8 @@ static struct met try_plans(int way, int windows) {
         met.joined += expect_tasks(&p, plan, 1 + (int)(seed % 5));
         met.descriptors += plan->n_shared;
         met.lists += lists_in(plan);
+        mask_case_free(&m);
+        m = (struct mask_case){.left = NULL};
     }
     makers_free(&makers);
     prompts_free(&p);
@@ -275,21 +293,21 @@ static struct met try_plans(int way, int windows) {
 /* RUNS-1, RUNS-4: lists of runs with partial chunks in the middle and gaps between positions. */
 static void sequences_without_descriptors(void **unused) {
     (void)unused;
-    struct met met = try_plans(RUNS_ALONE, 0);
+    struct met met = try_plans(RUNS_ALONE, 0, 0);
     assert_true(met.descriptors == 0 && met.joined > 100);
 }
 
 /* RUNS-5, RUNS-9: descriptors over ranges, whose chunks may be partial and stand anywhere. */
 static void descriptors_over_ranges(void **unused) {
     (void)unused;
-    struct met met = try_plans(RUNS_RANGES, 0);
+    struct met met = try_plans(RUNS_RANGES, 0, 0);
     assert_true(met.descriptors > 200 && met.lists == 0 && met.joined > 100);
 }
 
 /* RUNS-2, RUNS-5: descriptors over any sequences, in any order. */
 static void descriptors_over_lists(void **unused) {
     (void)unused;
-    struct met met = try_plans(RUNS_LISTS, 0);
+    struct met met = try_plans(RUNS_LISTS, 0, 0);
     assert_true(met.descriptors > 200 && met.lists > 100 && met.joined > 100);
 }
 
@@ -297,7 +315,16 @@ static void descriptors_over_lists(void **unused) {
 static void windows_over_runs(void **unused) {
     (void)unused;
     for (int way = RUNS_ALONE; way <= RUNS_LISTS; way++) {
-        (void)try_plans(way, 1);
+        (void)try_plans(way, 1, 0);
+    }
+}
+
+/* MASK-1 to 3: likewise with masks, without windows and with. */
+static void masks_over_runs(void **unused) {
+    (void)unused;
+    for (int way = RUNS_ALONE; way <= RUNS_LISTS; way++) {
+        (void)try_plans(way, 0, 1);
+        (void)try_plans(way, 1, 1);
     }
 }
 
@@ -307,6 +334,7 @@ int main(void) {
         cmocka_unit_test(descriptors_over_ranges),
         cmocka_unit_test(descriptors_over_lists),
         cmocka_unit_test(windows_over_runs),
+        cmocka_unit_test(masks_over_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
