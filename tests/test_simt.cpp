@@ -269,6 +269,23 @@ static void bfloats(void **) {
     }
 }
 
+/* In a kernel: each number by itself, and the two of a pair. */
+static void bfloats_in_pairs(void **) {
+    std::vector<float> in(lanes), out(3 * lanes);
+    for (int t = 0; t < lanes; t++) {
+        in[t] = std::ldexp(1.0f + 0x1p-8f * static_cast<float>(t), 7 * t - 110);
+    }
+    assert_ok(simt::launch(block_of(lanes), checked::bfloats, in.data(), out.data()));
+    auto rounded = [](float x) {
+        return cp_bf16_to_double(cp_bf16_from_double(static_cast<double>(x)));
+    };
+    for (int t = 0; t < lanes; t++) {
+        assert_true(static_cast<double>(out[t]) == rounded(in[t]));
+        assert_true(out[32 + t] == 0.0f);
+        assert_true(static_cast<double>(out[64 + t]) == rounded(in[(t + 1) % lanes]));
+    }
+}
+
 static void async_copies(void **) {
     alignas(16) static char in[1536];
     for (int i = 0; i < 1536; i++) {
@@ -331,12 +348,25 @@ static int row_of_b(int lane, int i) {
     return lane % 4 * 2 + (i & 1) + (i < 2 ? 0 : 8);
 }
 
-static unsigned pair_of(float low, float high) {
-    unsigned lower = cp_fp16_from_double(static_cast<double>(low));
-    return lower | static_cast<unsigned>(cp_fp16_from_double(static_cast<double>(high))) << 16;
-}
+/* What A and B are of, and the kernels that multiply them. */
+struct Elements {
+    std::uint16_t (*of)(double);
+    double (*to)(std::uint16_t);
+    void (*plain)(const unsigned *, const unsigned *, const float *, float *);
+    void (*checked)(const unsigned *, const unsigned *, const float *, float *);
 
-static void multiply_all(std::vector<Product> &products, bool check, std::uint64_t seed) {
+    unsigned pair_of(float low, float high) const {
+        unsigned lower = of(static_cast<double>(low));
+        return lower | static_cast<unsigned>(of(static_cast<double>(high))) << 16;
+    }
+};
+
+static const Elements kinds_of_elements[] = {
+    {cp_fp16_from_double, cp_fp16_to_double, plain::multiply, checked::multiply},
+    {cp_bf16_from_double, cp_bf16_to_double, plain::multiply_bfloats, checked::multiply_bfloats}};
+
+static void multiply_all(const Elements &kind, std::vector<Product> &products, bool check,
+                         std::uint64_t seed) {
     std::size_t count = products.size();
     std::vector<unsigned> a(count * lanes * 4);
     std::vector<unsigned> b(count * lanes * 2);
@@ -346,21 +376,22 @@ static void multiply_all(std::vector<Product> &products, bool check, std::uint64
         Product &p = products[l / lanes];
         int lane = static_cast<int>(l % lanes);
         for (int i = 0; i < 4; i++) {
-            a[4 * l + i] = pair_of(p.a[row_of_a(lane, 2 * i)][column_of_a(lane, 2 * i)],
-                                   p.a[row_of_a(lane, 2 * i + 1)][column_of_a(lane, 2 * i + 1)]);
+            a[4 * l + i] =
+                kind.pair_of(p.a[row_of_a(lane, 2 * i)][column_of_a(lane, 2 * i)],
+                             p.a[row_of_a(lane, 2 * i + 1)][column_of_a(lane, 2 * i + 1)]);
             c[4 * l + i] = p.c[lane / 4 + (i < 2 ? 0 : 8)][lane % 4 * 2 + (i & 1)];
         }
         for (int i = 0; i < 2; i++) {
-            b[2 * l + i] = pair_of(p.b[row_of_b(lane, 2 * i)][lane / 4],
-                                   p.b[row_of_b(lane, 2 * i + 1)][lane / 4]);
+            b[2 * l + i] = kind.pair_of(p.b[row_of_b(lane, 2 * i)][lane / 4],
+                                        p.b[row_of_b(lane, 2 * i + 1)][lane / 4]);
         }
     }
     Config config = block_of(lanes);
     config.grid = static_cast<unsigned>(count);
     config.seed = seed;
     config.buffers = {constant("a", a), constant("b", b), constant("c", c), writable("d", d)};
-    assert_ok(simt::launch(config, check ? checked::multiply : plain::multiply, a.data(), b.data(),
-                           c.data(), d.data()));
+    assert_ok(simt::launch(config, check ? kind.checked : kind.plain, a.data(), b.data(), c.data(),
+                           d.data()));
     for (std::size_t i = 0; i < d.size(); i++) {
         int lane = static_cast<int>(i / 4 % lanes);
         int one = static_cast<int>(i % 4);
@@ -381,8 +412,8 @@ static void product_of_each_place(void **) {
             p.c[i / 8][i % 8] = static_cast<float>(1000 * (i + 1));
         }
     }
-    for (std::uint64_t seed = 0; seed < 3; seed++) {
-        multiply_all(products, seed > 0, seed);
+    for (std::uint64_t seed = 0; seed < 6; seed++) {
+        multiply_all(kinds_of_elements[seed % 2], products, seed > 1, seed / 2);
         for (int i = 0; i < 256 * 128; i++) {
             const Product &p = products[i / 128];
             int row = i / 8 % 16;
@@ -395,13 +426,13 @@ static void product_of_each_place(void **) {
 
 /* Against the sum in binary64: 16 sums, each rounded once to 2^-24 of a partial sum, whatever the
  * order. */
-static void product_of_random_numbers(void **) {
+static void product_of_random_numbers_of(const Elements &kind) {
     unsigned long long state = 1;
     std::vector<Product> products(50);
     auto number = [&](int exponent) {
         double x =
             std::ldexp(random_uniform(&state), random_below(&state, 2 * exponent) - exponent);
-        return static_cast<float>(cp_fp16_to_double(cp_fp16_from_double(x)));
+        return static_cast<float>(kind.to(kind.of(x)));
     };
     for (Product &p : products) {
         for (int i = 0; i < 256; i++) {
@@ -410,7 +441,7 @@ static void product_of_random_numbers(void **) {
             p.c[i / 2 / 8][i / 2 % 8] = number(8);
         }
     }
-    multiply_all(products, true, 5);
+    multiply_all(kind, products, true, 5);
     for (int i = 0; i < 50 * 128; i++) {
         const Product &p = products[i / 128];
         int row = i / 8 % 16;
@@ -424,6 +455,12 @@ static void product_of_random_numbers(void **) {
         }
         double error = std::fabs(static_cast<double>(p.d[row][column]) - exact);
         assert_true(error <= 16.1 * 0x1p-24 * sizes);
+    }
+}
+
+static void product_of_random_numbers(void **) {
+    for (const Elements &kind : kinds_of_elements) {
+        product_of_random_numbers_of(kind);
     }
 }
 
@@ -552,6 +589,7 @@ int main() {
         cmocka_unit_test(arrays_of_instances),
         cmocka_unit_test(halves),
         cmocka_unit_test(bfloats),
+        cmocka_unit_test(bfloats_in_pairs),
         cmocka_unit_test(async_copies),
         cmocka_unit_test(matrices_are_loaded),
         cmocka_unit_test(product_of_each_place),

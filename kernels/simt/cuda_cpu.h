@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/simt/cuda_bfloat.h"
 #include "kernels/simt/cuda_half.h"
 #include "kernels/simt/runtime.h"
 
@@ -293,6 +294,11 @@ inline void ldmatrix_x4_trans(unsigned (&to)[4], const void *row, Where where = 
 inline void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2],
                          const float (&c)[4], Where where = Where::here()) {
     runtime::multiply_add(d, a, b, c, where);
+}
+
+inline void mma_m16n8k16_bf16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2],
+                              const float (&c)[4], Where where = Where::here()) {
+    runtime::multiply_add_bfloats(d, a, b, c, where);
 }
 
 /* The same in another arithmetic with 16-bit elements, which a GPU does not have. */

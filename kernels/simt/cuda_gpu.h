@@ -3,6 +3,7 @@
 #ifndef CHUNKPROOF_KERNELS_SIMT_CUDA_GPU_H
 #define CHUNKPROOF_KERNELS_SIMT_CUDA_GPU_H
 
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
@@ -86,14 +87,18 @@ SIMT_LDMATRIX_X1(ldmatrix_x1_trans, ".trans")
 SIMT_LDMATRIX_X2(ldmatrix_x2_trans, ".trans")
 SIMT_LDMATRIX_X4(ldmatrix_x4_trans, ".trans")
 
-__device__ __forceinline__ void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4],
-                                             const unsigned (&b)[2], const float (&c)[4]) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
-                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]),
-                   "f"(c[1]), "f"(c[2]), "f"(c[3]));
-}
+#define SIMT_MMA(NAME, TYPES)                                                                      \
+    __device__ __forceinline__ void NAME(float(&d)[4], const unsigned(&a)[4],                      \
+                                         const unsigned(&b)[2], const float(&c)[4]) {              \
+        asm volatile("mma.sync.aligned.m16n8k16.row.col." TYPES                                    \
+                     " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"        \
+                     : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                              \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]),           \
+                       "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));                                \
+    }
+
+SIMT_MMA(mma_m16n8k16, "f32.f16.f16.f32")
+SIMT_MMA(mma_m16n8k16_bf16, "f32.bf16.bf16.f32")
 
 } // namespace simt
 

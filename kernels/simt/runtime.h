@@ -50,6 +50,8 @@ unsigned active_mask();
 /* `count` matrices, 1, 2 or 4; see tensor.cpp. */
 void load_matrices(unsigned *to, int count, bool transposed, const void *row, Where where);
 void multiply_add(float *d, const unsigned *a, const unsigned *b, const float *c, Where where);
+void multiply_add_bfloats(float *d, const unsigned *a, const unsigned *b, const float *c,
+                          Where where);
 
 /* The sum plus one more product; a and b have 16 bits. */
 typedef unsigned (*AddProduct)(unsigned sum, unsigned a, unsigned b);

@@ -8,7 +8,8 @@
  *     register i            elements (g, 2t) (g, 2t + 1)
  *     .trans                elements (2t, g) (2t + 1, g)
  *
- *   mma.m16n8k16: D = A B + C, with A 16 x 16 and B 16 x 8 in binary16, C and D 16 x 8 in binary32
+ *   mma.m16n8k16: D = A B + C, with A 16 x 16 and B 16 x 8 in binary16, or both in bfloat16, C and
+ *   D 16 x 8 in binary32
  *     A  register 0         (g,     2t) (g,     2t + 1)
  *        register 1         (g + 8, 2t) (g + 8, 2t + 1)
  *        register 2         (g,     2t + 8) (g,     2t + 9)
@@ -18,11 +19,12 @@
  *     C, D  numbers 0, 1    (g,     2t) (g,     2t + 1)
  *           numbers 2, 3    (g + 8, 2t) (g + 8, 2t + 1)
  *
- * Products of binary16 are exact in binary32. How they are added is left open by PTX; here one
- * after the other, in ascending order of the index, to C, each sum rounded to nearest, ties to
- * even. */
+ * Products of binary16 are exact in binary32, and so are those of bfloat16 that are normal numbers
+ * of binary32. How they are added is left open by PTX; here one after the other, in ascending order
+ * of the index, to C, each sum rounded to nearest, ties to even. */
 #include <cstring>
 
+#include "kernels/simt/cuda_bfloat.h"
 #include "kernels/simt/cuda_half.h"
 #include "kernels/simt/machine.h"
 
@@ -89,13 +91,34 @@ void load_matrices(unsigned *to, int count, bool transposed, const void *row, Wh
                        where);
 }
 
-/* T: float, for binary16 matrices; unsigned, for matrices of any 16-bit elements, with a sum of the
+/* What the elements of A and B are: binary16, bfloat16, or any of 16 bits, with a sum of the
  * caller's. */
-template <class T> struct MultiplyOperand {
-    T *d;
+struct Halves {
+    typedef float Number;
+    static Number number(unsigned bits) {
+        return half_to_float(static_cast<std::uint16_t>(bits));
+    }
+};
+
+struct Bfloats {
+    typedef float Number;
+    static Number number(unsigned bits) {
+        return bfloat_to_float(static_cast<std::uint16_t>(bits));
+    }
+};
+
+struct Any {
+    typedef unsigned Number;
+    static Number number(unsigned bits) {
+        return bits;
+    }
+};
+
+template <class E> struct MultiplyOperand {
+    typename E::Number *d;
     const unsigned *a;
     const unsigned *b;
-    const T *c;
+    const typename E::Number *c;
     AddProduct add;
 };
 
@@ -106,26 +129,23 @@ template <class T> struct Fragments {
     T c[16][8];
 };
 
-static void put_pair(unsigned pair, float &low, float &high) {
-    low = half_to_float(static_cast<std::uint16_t>(pair));
-    high = half_to_float(static_cast<std::uint16_t>(pair >> 16));
+template <class E>
+static void put_pair(unsigned pair, typename E::Number &low, typename E::Number &high) {
+    low = E::number(pair & 0xFFFFu);
+    high = E::number(pair >> 16);
 }
 
-static void put_pair(unsigned pair, unsigned &low, unsigned &high) {
-    low = pair & 0xFFFFu;
-    high = pair >> 16;
-}
-
-template <class T> static void gather(const MultiplyOperand<T> &one, int lane, Fragments<T> &m) {
+template <class E>
+static void gather(const MultiplyOperand<E> &one, int lane, Fragments<typename E::Number> &m) {
     int g = lane / 4;
     int t = lane % 4;
     for (int i = 0; i < 4; i++) {
         int row = g + 8 * (i & 1);
         int column = 2 * t + 8 * (i >> 1);
-        put_pair(one.a[i], m.a[row][column], m.a[row][column + 1]);
+        put_pair<E>(one.a[i], m.a[row][column], m.a[row][column + 1]);
     }
     for (int i = 0; i < 2; i++) {
-        put_pair(one.b[i], m.b[2 * t + 8 * i][g], m.b[2 * t + 8 * i + 1][g]);
+        put_pair<E>(one.b[i], m.b[2 * t + 8 * i][g], m.b[2 * t + 8 * i + 1][g]);
         m.c[g + 8 * i][2 * t] = one.c[2 * i];
         m.c[g + 8 * i][2 * t + 1] = one.c[2 * i + 1];
     }
@@ -149,39 +169,44 @@ template <class T> static void multiply(Fragments<T> &m, AddProduct add) {
     }
 }
 
-template <class T> static void serve_multiply(Machine &machine, const Lanes &lanes) {
+template <class E> static void serve_multiply(Machine &machine, const Lanes &lanes) {
     if (lanes.mask != all_lanes) {
         machine.fail_text(Finding::inactive_lane,
                           "mma.m16n8k16: only lanes 0x%08x of the warp are there", lanes.mask);
     }
-    Fragments<T> m;
+    Fragments<typename E::Number> m;
     for (int lane = 0; lane < warp_size; lane++) {
-        gather(*static_cast<MultiplyOperand<T> *>(lanes.operands[lane]), lane, m);
+        gather(*static_cast<MultiplyOperand<E> *>(lanes.operands[lane]), lane, m);
     }
-    multiply(m, static_cast<MultiplyOperand<T> *>(lanes.operands[0])->add);
+    multiply(m, static_cast<MultiplyOperand<E> *>(lanes.operands[0])->add);
     for (int lane = 0; lane < warp_size; lane++) {
-        T *d = static_cast<MultiplyOperand<T> *>(lanes.operands[lane])->d;
+        typename E::Number *d = static_cast<MultiplyOperand<E> *>(lanes.operands[lane])->d;
         for (int i = 0; i < 4; i++) {
             d[i] = m.c[lane / 4 + 8 * (i >> 1)][2 * (lane % 4) + (i & 1)];
         }
     }
 }
 
-template <class T> static void multiply_together(MultiplyOperand<T> one, Where where) {
+template <class E> static void multiply_together(MultiplyOperand<E> one, Where where) {
     Entry entry;
     Machine &machine = entry.machine;
     bool orders = machine.config.shuffles_order_memory;
     static const char *const name = "mma.m16n8k16";
-    machine.collective({name, serve_multiply<T>, true, orders, all_lanes, 0}, &one, where);
+    machine.collective({name, serve_multiply<E>, true, orders, all_lanes, 0}, &one, where);
 }
 
 void multiply_add(float *d, const unsigned *a, const unsigned *b, const float *c, Where where) {
-    multiply_together<float>({d, a, b, c, nullptr}, where);
+    multiply_together<Halves>({d, a, b, c, nullptr}, where);
+}
+
+void multiply_add_bfloats(float *d, const unsigned *a, const unsigned *b, const float *c,
+                          Where where) {
+    multiply_together<Bfloats>({d, a, b, c, nullptr}, where);
 }
 
 void multiply_add(unsigned *d, const unsigned *a, const unsigned *b, const unsigned *c,
                   AddProduct add, Where where) {
-    multiply_together<unsigned>({d, a, b, c, add}, where);
+    multiply_together<Any>({d, a, b, c, add}, where);
 }
 
 } // namespace runtime

@@ -76,21 +76,31 @@ static unsigned half_of(unsigned x) {
     return bits[x % 16];
 }
 
-static unsigned pair_of(unsigned x) {
-    unsigned mixed = x * 2654435761u;
-    return half_of(mixed >> 16) | half_of(mixed >> 24) << 16;
+/* x % 16 in bfloat16. */
+static unsigned bfloat_of(unsigned x) {
+    const unsigned bits[16] = {0x0000, 0x3F80, 0x4000, 0x4040, 0x4080, 0x40A0, 0x40C0, 0x40E0,
+                               0x4100, 0x4110, 0x4120, 0x4130, 0x4140, 0x4150, 0x4160, 0x4170};
+    return bits[x % 16];
 }
 
-static void multiply_integers() {
+template <class Of> static unsigned pair_of(const Of &of, unsigned x) {
+    unsigned mixed = x * 2654435761u;
+    return of(mixed >> 16) | of(mixed >> 24) << 16;
+}
+
+template <class Of>
+static void multiply_integers(const char *name, const Of &of,
+                              void (*kernel)(const unsigned *, const unsigned *, const float *,
+                                             float *)) {
     const unsigned blocks = 64, lanes = 32 * blocks;
     std::vector<unsigned> a(4 * lanes), b(2 * lanes);
     std::vector<float> c(4 * lanes), d(4 * lanes, -1.0f);
     for (unsigned i = 0; i < 4 * lanes; i++) {
-        a[i] = pair_of(i);
-        b[i / 2] = pair_of(i + 77777);
+        a[i] = pair_of(of, i);
+        b[i / 2] = pair_of(of, i + 77777);
         c[i] = static_cast<float>(i % 1000) - 500.0f;
     }
-    show("multiply", blocks, 32, 0, plain::multiply, Array(a), Array(b), Array(c), Array(d));
+    show(name, blocks, 32, 0, kernel, Array(a), Array(b), Array(c), Array(d));
 }
 
 static void copy_bytes() {
@@ -101,13 +111,14 @@ static void copy_bytes() {
     show("async_copies", 1, 32, 1536, plain::async_copies, Array(in), filled<char>(1536, 1));
 }
 
-static void convert_halves() {
+static void convert_numbers() {
     std::vector<float> in(32);
     for (int t = 0; t < 32; t++) {
         in[t] =
             (1.0f + 0x1p-11f * static_cast<float>(t)) * 0x1p-16f * static_cast<float>(1 << t % 24);
     }
     show("halves", 1, 32, 0, plain::halves, Array(in), filled(160, -1.0f));
+    show("bfloats", 1, 32, 0, plain::bfloats, Array(in), filled(96, -1.0f));
 }
 
 static void load_matrices() {
@@ -133,9 +144,10 @@ int main(int n, char **arguments) {
     show("atomics", 3, 64, 0, plain::atomics, filled(1, 0), filled(1, 0u), filled(1, 100),
          filled(1, 0.0f));
     show("arrays_of_instances", 1, 32, 0, plain::arrays_of_instances, filled(32, -1));
-    convert_halves();
+    convert_numbers();
     copy_bytes();
     load_matrices();
-    multiply_integers();
+    multiply_integers("multiply", half_of, plain::multiply);
+    multiply_integers("multiply_bfloats", bfloat_of, plain::multiply_bfloats);
     return 0;
 }

@@ -73,9 +73,11 @@ __global__ void atomics(int *sum, unsigned *greatest, int *swapped, float *real)
 __global__ void bit_atomics(unsigned *u, int *i, unsigned long long *w, float *f);
 __global__ void arrays_of_instances(int *out);
 __global__ void halves(const float *in, float *out);
+__global__ void bfloats(const float *in, float *out);
 __global__ void async_copies(const char *in, char *out);
 __global__ void load_matrices(const __half *in, unsigned *out);
 __global__ void multiply(const unsigned *a, const unsigned *b, const float *c, float *d);
+__global__ void multiply_bfloats(const unsigned *a, const unsigned *b, const float *c, float *d);
 __global__ void multiply_often(float *out, int times);
 __global__ void pass_often(int *out, int times);
 __global__ void decode(const __half *q, const __half *k, const __half *v, float *out, float scale);

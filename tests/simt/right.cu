@@ -178,6 +178,15 @@ __global__ void halves(const float *in, float *out) {
     out[128 + t] = __half2float(__hmul(one, __high2half(two)));
 }
 
+__global__ void bfloats(const float *in, float *out) {
+    int t = static_cast<int>(threadIdx.x);
+    __nv_bfloat162 two = __floats2bfloat162_rn(in[t], in[(t + 1) % 32]);
+    float2 back = __bfloat1622float2(two);
+    out[t] = __bfloat162float(__float2bfloat16_rn(in[t]));
+    out[32 + t] = back.x - __bfloat162float(__low2bfloat16(two));
+    out[64 + t] = back.y;
+}
+
 /* Copies of 4, 8 and 16 bytes, and one of 16 of which 6 are used; each waits for its own. */
 __global__ void async_copies(const char *in, char *out) {
     SIMT_SHARED_DYNAMIC(char, tile);
@@ -229,7 +238,8 @@ __global__ void load_matrices(const __half *in, unsigned *out) {
 }
 
 /* One product for each block, fragments as the lanes hold them. */
-__global__ void multiply(const unsigned *a, const unsigned *b, const float *c, float *d) {
+template <bool BFLOATS>
+__device__ void multiply_any(const unsigned *a, const unsigned *b, const float *c, float *d) {
     unsigned lane = blockIdx.x * 32 + threadIdx.x;
     unsigned x[4];
     unsigned y[2];
@@ -240,10 +250,22 @@ __global__ void multiply(const unsigned *a, const unsigned *b, const float *c, f
         y[i / 2] = b[2 * lane + i / 2];
     }
     float sum[4];
-    simt::mma_m16n8k16(sum, x, y, z);
+    if (BFLOATS) {
+        simt::mma_m16n8k16_bf16(sum, x, y, z);
+    } else {
+        simt::mma_m16n8k16(sum, x, y, z);
+    }
     for (unsigned i = 0; i < 4; i++) {
         d[4 * lane + i] = sum[i];
     }
+}
+
+__global__ void multiply(const unsigned *a, const unsigned *b, const float *c, float *d) {
+    multiply_any<false>(a, b, c, d);
+}
+
+__global__ void multiply_bfloats(const unsigned *a, const unsigned *b, const float *c, float *d) {
+    multiply_any<true>(a, b, c, d);
 }
 
 __global__ void multiply_often(float *out, int times) {
