@@ -339,9 +339,9 @@ static void with_problem(const cp_cuda *cuda, const cp_cuda_attention *a, const 
     p.cap = A::cap_of(a->scores.cap);
     p.slopes = a->scores.slopes;
     p.sinks = a->scores.sinks;
-    p.q = static_cast<const __half *>(a->q);
-    p.k = static_cast<const __half *>(a->k);
-    p.v = static_cast<const __half *>(a->v);
+    p.q = static_cast<const typename A::Key *>(a->q);
+    p.k = static_cast<const typename A::Key *>(a->k);
+    p.v = static_cast<const typename A::Value *>(a->v);
     p.out = a->out;
     p.out_type = a->out_type;
     p.lse = a->lse;
@@ -352,20 +352,31 @@ static void with_problem(const cp_cuda *cuda, const cp_cuda_attention *a, const 
     run(p);
 }
 
-/* A version's two phases with any way to launch. */
+/* A version's two phases in an arithmetic, of scores in nats and in bits. */
+template <class Nats, class Bits, class Launcher>
+static void attend_in(const Launcher &launch, int version, const cp_cuda *cuda,
+                      const cp_cuda_attention *a) {
+    const cp_schedule &schedule = cuda->schedule;
+    if (version == 1) {
+        with_problem<Nats>(cuda, a,
+                           [&](const auto &p) { chunkproof::v1::attend(launch, p, schedule); });
+    } else if (version == 2) {
+        with_problem<Nats>(cuda, a,
+                           [&](const auto &p) { chunkproof::v2::attend(launch, p, schedule); });
+    } else {
+        with_problem<Bits>(cuda, a,
+                           [&](const auto &p) { chunkproof::v3::attend(launch, p, schedule); });
+    }
+}
+
+/* The same, in the arithmetic of the call's types, with any way to launch. */
 template <class Launcher>
 static void attend(const Launcher &launch, int version, const cp_cuda *cuda,
                    const cp_cuda_attention *a) {
-    const cp_schedule &schedule = cuda->schedule;
-    if (version == 1) {
-        with_problem<chunkproof::Real>(
-            cuda, a, [&](const auto &p) { chunkproof::v1::attend(launch, p, schedule); });
-    } else if (version == 2) {
-        with_problem<chunkproof::Real>(
-            cuda, a, [&](const auto &p) { chunkproof::v2::attend(launch, p, schedule); });
+    if (a->q_type == CP_BF16) {
+        attend_in<chunkproof::RealBf16, chunkproof::RealBf16InBits>(launch, version, cuda, a);
     } else {
-        with_problem<chunkproof::RealInBits>(
-            cuda, a, [&](const auto &p) { chunkproof::v3::attend(launch, p, schedule); });
+        attend_in<chunkproof::Real, chunkproof::RealInBits>(launch, version, cuda, a);
     }
 }
 
@@ -385,10 +396,22 @@ static const char *obstacle(int version, const cp_cuda *cuda, const cp_cuda_atte
                                       : nullptr;
 }
 
-static int choose_version(cp_cuda *cuda, const cp_cuda_attention *a, int *version) {
-    if (a->out_type != CP_FP16 && a->out_type != CP_FP32) {
-        return failed(cuda, CP_ERROR_UNSUPPORTED, "out_type is neither CP_FP16 nor CP_FP32");
+static int check_types(cp_cuda *cuda, const cp_cuda_attention *a) {
+    if (a->q_type != CP_FP16 && a->q_type != CP_BF16) {
+        return failed(cuda, CP_ERROR_UNSUPPORTED, "q_type %d is neither CP_FP16 nor CP_BF16",
+                      a->q_type);
     }
+    if (a->k_type != a->q_type || a->v_type != a->q_type) {
+        return failed(cuda, CP_ERROR_UNSUPPORTED, "k_type %d and v_type %d are not q_type %d",
+                      a->k_type, a->v_type, a->q_type);
+    }
+    return a->out_type == a->q_type || a->out_type == CP_FP32
+               ? CP_OK
+               : failed(cuda, CP_ERROR_UNSUPPORTED, "out_type %d is neither q_type %d nor CP_FP32",
+                        a->out_type, a->q_type);
+}
+
+static int choose_version(cp_cuda *cuda, const cp_cuda_attention *a, int *version) {
     if (a->version < 0 || a->version > N_VERSIONS) {
         return failed(cuda, CP_ERROR_UNSUPPORTED, "there is no version %d: 1 to %d, or 0",
                       a->version, N_VERSIONS);
@@ -489,6 +512,7 @@ int cp_cuda_attend(cp_cuda *cuda, const cp_cuda_attention *attention, void *stre
     status = status != CP_OK ? status : check_window(cuda, attention->window);
     status = status != CP_OK ? status : check_scores(cuda, attention->scores);
     status = status != CP_OK ? status : check_shape(cuda, attention);
+    status = status != CP_OK ? status : check_types(cuda, attention);
     status = status != CP_OK ? status : choose_version(cuda, attention, &version);
     if (status != CP_OK) {
         return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arithmetic of kernels in floating point: Q, K and V in binary16, everything else in binary32
- * (NUM-7). */
+/* The arithmetic of kernels in floating point: Q, K and V in binary16 or in bfloat16, everything
+ * else in binary32 (NUM-7). */
 #ifndef CHUNKPROOF_KERNELS_REAL_H
 #define CHUNKPROOF_KERNELS_REAL_H
 
@@ -12,10 +12,58 @@
 
 namespace chunkproof {
 
-/* Scores are in nats. `out` holds CP_FP16 or CP_FP32. */
-struct Real {
-    typedef __half Key;
-    typedef __half Value;
+/* What Q, K and V are of. Products of two such numbers are exact in binary32, as long as they are
+ * normal numbers there. */
+struct Binary16 {
+    typedef __half Number;
+
+    static __device__ float wide(Number x) {
+        return __half2float(x);
+    }
+
+    static __device__ Number rounded(float x) {
+        return __float2half_rn(x);
+    }
+
+    /* Two numbers, rounded, as elements of a tile; and c += a b for tiles of a warp. */
+    static __device__ unsigned packed(float low, float high) {
+        return __half_as_ushort(__float2half_rn(low)) |
+               static_cast<unsigned>(__half_as_ushort(__float2half_rn(high))) << 16;
+    }
+
+    static __device__ void multiply_tiles(float (&c)[4], const unsigned (&a)[4],
+                                          const unsigned (&b)[2]) {
+        simt::mma_m16n8k16(c, a, b, c);
+    }
+};
+
+struct Bfloat16 {
+    typedef __nv_bfloat16 Number;
+
+    static __device__ float wide(Number x) {
+        return __bfloat162float(x);
+    }
+
+    static __device__ Number rounded(float x) {
+        return __float2bfloat16_rn(x);
+    }
+
+    static __device__ unsigned packed(float low, float high) {
+        __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+        return __bfloat16_as_ushort(__low2bfloat16(pair)) |
+               static_cast<unsigned>(__bfloat16_as_ushort(__high2bfloat16(pair))) << 16;
+    }
+
+    static __device__ void multiply_tiles(float (&c)[4], const unsigned (&a)[4],
+                                          const unsigned (&b)[2]) {
+        simt::mma_m16n8k16_bf16(c, a, b, c);
+    }
+};
+
+/* Scores are in nats. `out` holds CP_FP32, or numbers of the format. */
+template <class Format> struct RealOf {
+    typedef typename Format::Number Key;
+    typedef typename Format::Number Value;
     typedef float Score;
     typedef float Weight;
     typedef float Scale;
@@ -39,7 +87,7 @@ struct Real {
     /* The product is exact in binary32, so it does not matter whether it is fused with the
      * addition. */
     static __device__ Score add_product(Score sum, Key q, Key k) {
-        return sum + __half2float(q) * __half2float(k);
+        return sum + Format::wide(q) * Format::wide(k);
     }
 
     static Scale scale_of(double scale) {
@@ -109,14 +157,14 @@ struct Real {
     }
 
     static __device__ Weight add_weighted(Weight sum, Weight weight, Value v) {
-        return sum + weight * __half2float(v);
+        return sum + weight * Format::wide(v);
     }
 
     /* MERGE-6 */
     static __device__ void store_mean(void *out, int out_type, std::size_t at, Weight o, Weight n) {
         float mean = n == 0.0f ? 0.0f : o / n;
-        if (out_type == CP_FP16) {
-            static_cast<__half *>(out)[at] = __float2half_rn(mean);
+        if (out_type != CP_FP32) {
+            static_cast<typename Format::Number *>(out)[at] = Format::rounded(mean);
         } else {
             static_cast<float *>(out)[at] = mean;
         }
@@ -130,24 +178,28 @@ struct Real {
     /* c += a b for tiles of a warp: first q k for scores, then weights times V. */
     static __device__ void multiply_tiles_of_keys(Score (&c)[4], const unsigned (&a)[4],
                                                   const unsigned (&b)[2]) {
-        simt::mma_m16n8k16(c, a, b, c);
+        Format::multiply_tiles(c, a, b);
     }
 
     static __device__ void multiply_tiles_of_values(Weight (&c)[4], const unsigned (&a)[4],
                                                     const unsigned (&b)[2]) {
-        simt::mma_m16n8k16(c, a, b, c);
+        Format::multiply_tiles(c, a, b);
     }
 
-    /* Two weights, rounded to binary16, as elements of a tile. */
+    /* Two weights, rounded to the format, as elements of a tile. */
     static __device__ unsigned packed(Weight low, Weight high) {
-        return __half_as_ushort(__float2half_rn(low)) |
-               static_cast<unsigned>(__half_as_ushort(__float2half_rn(high))) << 16;
+        return Format::packed(low, high);
     }
 };
 
 /* The same with scores in bits: the scale has the factor log2(e), as caps, slopes and sinks have,
  * and the exponential is a power of two. */
-struct RealInBits : Real {
+template <class Nats> struct InBits : Nats {
+    typedef typename Nats::Score Score;
+    typedef typename Nats::Weight Weight;
+    typedef typename Nats::Given Given;
+    typedef typename Nats::Cap Cap;
+    typedef typename Nats::Log Log;
     static constexpr double LOG2_E = 1.4426950408889634;
 
     static float scale_of(double scale) {
@@ -155,7 +207,7 @@ struct RealInBits : Real {
     }
 
     static Cap cap_of(double cap) {
-        return Real::cap_of(cap * LOG2_E);
+        return Nats::cap_of(cap * LOG2_E);
     }
 
     static __device__ Score score_of(Given x) {
@@ -163,13 +215,18 @@ struct RealInBits : Real {
     }
 
     static __device__ Weight exponential(Score a, Score b) {
-        return a == none() ? 0.0f : exp2f(a - b);
+        return a == Nats::none() ? 0.0f : exp2f(a - b);
     }
 
     static __device__ Log log_sum(double m, Weight n) {
-        return Real::log_sum(m * 0.6931471805599453, n);
+        return Nats::log_sum(m * 0.6931471805599453, n);
     }
 };
+
+struct Real : RealOf<Binary16> {};
+struct RealInBits : InBits<Real> {};
+struct RealBf16 : RealOf<Bfloat16> {};
+struct RealBf16InBits : InBits<RealBf16> {};
 
 } // namespace chunkproof
 

@@ -25,9 +25,9 @@ $(gpu_bin): $(BUILD)/gpu/%: tests/gpu/%.cu $(cuda) $(gpu_support) $(static) \
 		{ cat $@.log; exit 1; }
 
 # The kernels for the gate on a GPU (tests/gpu/gate.sh).
-gpu_kernel := $(foreach version,1 2 3,$(BUILD)/gpu/cuda_v$(version).so)
+gpu_kernel := $(foreach kernel,$(cuda_kernels),$(BUILD)/gpu/cuda_v$(kernel).so)
 
 $(gpu_kernel): $(BUILD)/gpu/cuda_v%.so: tests/gate/cuda.cu $(cuda) $(static)
 	@mkdir -p $(@D)
-	$(COMPILE_CUDA) -cudart shared -shared -DCHUNKPROOF_VERSION=$* -o $@ $^ >$@.log 2>&1 || \
+	$(COMPILE_CUDA) -cudart shared -shared $(call cuda_kernel,$*) -o $@ $^ >$@.log 2>&1 || \
 		{ cat $@.log; exit 1; }

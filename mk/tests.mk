@@ -40,9 +40,12 @@ gate_opt  := $(foreach name,portable avx2 avx512 neon amx bfloat float amx_bfloa
 	e4m3 e5m2 int8, \
 	$(BUILD)/tests/gate/opt_$(name).so)
 
-# The CUDA kernels, on the executor.
-gate_cuda := $(foreach version,1 2 3,$(BUILD)/tests/gate/cuda_v$(version).so) \
+# The CUDA kernels, on the executor: versions, and types of Q, K and V.
+cuda_kernels := 1 2 3 1_bf16 2_bf16 3_bf16
+gate_cuda := $(foreach kernel,$(cuda_kernels),$(BUILD)/tests/gate/cuda_v$(kernel).so) \
 	$(BUILD)/tests/gate/cuda_misbehaves.so
+cuda_kernel = -DCHUNKPROOF_VERSION=$(word 1,$(subst _, ,$1)) \
+	$(addprefix -DCUDA_,$(word 2,$(subst _, ,$1)))
 cuda_so    = -Wl,--whole-archive $(simt) -Wl,--no-whole-archive $(static) -lm
 
 # These start the command and give it kernels.
@@ -66,7 +69,7 @@ $(filter %/opt_amx.so %/opt_amx_bfloat.so %/opt_amx_float.so,$(gate_opt)): \
 $(BUILD)/tests/gate/cuda_v%.so: tests/gate/cuda.cu $(BUILD)/obj/kernels/cuda.checked.o \
 		$(launch_obj) $(simt) $(static)
 	@mkdir -p $(@D)
-	$(COMPILE_CXX) -shared -pthread -DCHUNKPROOF_VERSION=$* -o $@ \
+	$(COMPILE_CXX) -shared -pthread $(call cuda_kernel,$*) -o $@ \
 		-x c++ $< -x none $(filter %.o,$^) $(cuda_so)
 
 $(BUILD)/tests/gate/cuda_misbehaves.so: $(BUILD)/obj/tests/gate/cuda_misbehaves.checked.o \

@@ -35,6 +35,8 @@ static const shape shapes[] = {
     {3, 2, 64, 2, 1, 64, CP_FP16, CP_FP16, CP_FP16, CASE_MORE, CASE_MASSIVE, CASE_POISON_HUGE},
     {4, 3, 16, 4, 2, 64, CP_FP16, CP_FP16, CP_FP32, CASE_OWN, CASE_NORMAL, CASE_POISON_NAN},
     {0, 3, 16, 2, 1, 64, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN},
+    {5, 4, 16, 4, 2, 64, CP_BF16, CP_BF16, CP_BF16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN},
+    {4, 3, 5, 3, 1, 64, CP_BF16, CP_BF16, CP_FP32, CASE_SEVERAL, CASE_MASSIVE, CASE_POISON_HUGE},
 };
 
 static const shape &plain_shape = shapes[0];
@@ -496,7 +498,15 @@ static void wrong_attention_is_refused(void **) {
         {"n_kv_heads 3", CP_ERROR_SHAPE, [](A &a) { a.n_kv_heads = 3; }},
         {"n_kv_heads 0", CP_ERROR_SHAPE, [](A &a) { a.n_kv_heads = 0; }},
         {"head_dim -1", CP_ERROR_SHAPE, [](A &a) { a.head_dim = -1; }},
-        {"out_type", CP_ERROR_UNSUPPORTED, [](A &a) { a.out_type = CP_BF16; }},
+        {"q_type 1 is neither", CP_ERROR_UNSUPPORTED, [](A &a) { a.q_type = CP_FP32; }},
+        {"k_type 3", CP_ERROR_UNSUPPORTED, [](A &a) { a.k_type = CP_BF16; }},
+        {"v_type 1", CP_ERROR_UNSUPPORTED, [](A &a) { a.v_type = CP_FP32; }},
+        {"v_type 0 are not q_type 3", CP_ERROR_UNSUPPORTED,
+         [](A &a) { a.q_type = a.k_type = CP_BF16; }},
+        {"out_type 3 is neither", CP_ERROR_UNSUPPORTED, [](A &a) { a.out_type = CP_BF16; }},
+        {"out_type 0 is neither", CP_ERROR_UNSUPPORTED,
+         [](A &a) { a.q_type = a.k_type = a.v_type = CP_BF16; }},
+        {"out_type 2 is neither", CP_ERROR_UNSUPPORTED, [](A &a) { a.out_type = CP_FP64; }},
         {"no version 4", CP_ERROR_UNSUPPORTED, [](A &a) { a.version = 4; }},
         {"no version -1", CP_ERROR_UNSUPPORTED, [](A &a) { a.version = -1; }},
         {"other head dimensions", CP_ERROR_UNSUPPORTED,

@@ -123,9 +123,9 @@ static Memory<A> run(const attend_case &c, int version, const Schedule &schedule
     p.cap = A::cap_of(c.attention.scores.cap);
     p.slopes = c.attention.scores.slopes;
     p.sinks = c.attention.scores.sinks;
-    p.q = static_cast<const __half *>(c.attention.q);
-    p.k = static_cast<const __half *>(c.attention.k);
-    p.v = static_cast<const __half *>(c.attention.v);
+    p.q = static_cast<const typename A::Key *>(c.attention.q);
+    p.k = static_cast<const typename A::Key *>(c.attention.k);
+    p.v = static_cast<const typename A::Value *>(c.attention.v);
     simt::Report report = attend(version, config_of(c, schedule, p, memory, seed), p, schedule.of);
     if (!report.ok()) {
         fail_case(c, version, report.text.c_str());
@@ -147,6 +147,11 @@ static const shape shapes[] = {
     {9, 3, 7, 2, 1, 64, CP_FP16, CP_FP16, CP_FP32, CASE_SEVERAL, CASE_ONE_HOT, CASE_POISON_HUGE},
     {5, 3, 16, 2, 1, 64, CP_FP16, CP_FP16, CP_FP32, CASE_OWN, CASE_NORMAL, CASE_POISON_NAN},
     {0, 3, 16, 2, 1, 64, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN},
+    {4, 4, 16, 4, 2, 64, CP_BF16, CP_BF16, CP_BF16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN},
+    {4, 3, 7, 3, 1, 32, CP_BF16, CP_BF16, CP_FP32, CASE_SEVERAL, CASE_MASSIVE, CASE_POISON_HUGE},
+    {3, 2, 64, 4, 2, 32, CP_BF16, CP_BF16, CP_BF16, CASE_MORE, CASE_ONE_HOT, CASE_POISON_NAN},
+    {5, 3, 16, 2, 1, 64, CP_BF16, CP_BF16, CP_FP32, CASE_OWN, CASE_SUBNORMAL, CASE_POISON_NAN},
+    {3, 2, 48, 2, 2, 128, CP_BF16, CP_BF16, CP_BF16, CASE_ALL, CASE_TIES, CASE_POISON_NAN},
 };
 
 /* To look at a part: CHUNKPROOF_VERSION=3 CHUNKPROOF_MOST_DIM=64. */
@@ -197,21 +202,48 @@ template <class Each> static void each_case(int n_seeds, Kind kind, Each each) {
     }
 }
 
+/* Runs a version of `checked`, or of `plain`, in the arithmetic of the case's types. */
+struct Result {
+    std::vector<unsigned char> out;
+    std::vector<double> lse;
+    int out_type;
+
+    bool operator!=(const Result &other) const {
+        return out != other.out || lse != other.lse;
+    }
+};
+
 template <class Nats, class Bits>
-static double compare_one(const attend_case &c, int version, const Schedule &schedule, int seed) {
-    auto compare = [&](const auto &memory) {
-        return accepted(
-            c, version,
-            judge(c, version, schedule, memory.out.data(), memory.out_type, memory.lse.data()));
-    };
-    return version < 3 ? compare(run<Nats>(c, version, schedule, seed))
-                       : compare(run<Bits>(c, version, schedule, seed));
+static Result result_in(const attend_case &c, int version, const Schedule &schedule, int seed) {
+    auto of = [](const auto &memory) { return Result{memory.out, memory.lse, memory.out_type}; };
+    return version < 3 ? of(run<Nats>(c, version, schedule, seed))
+                       : of(run<Bits>(c, version, schedule, seed));
+}
+
+static Result checked_result(const attend_case &c, int version, const Schedule &schedule,
+                             int seed) {
+    return c.shape.q_type == CP_BF16
+               ? result_in<checked::BfloatNats, checked::BfloatBits>(c, version, schedule, seed)
+               : result_in<checked::Nats, checked::Bits>(c, version, schedule, seed);
+}
+
+static Result plain_result(const attend_case &c, int version, const Schedule &schedule, int seed) {
+    return c.shape.q_type == CP_BF16
+               ? result_in<plain::BfloatNats, plain::BfloatBits>(c, version, schedule, seed)
+               : result_in<plain::Nats, plain::Bits>(c, version, schedule, seed);
+}
+
+static double compare_one(const attend_case &c, int version, const Schedule &schedule,
+                          const Result &result) {
+    return accepted(
+        c, version,
+        judge(c, version, schedule, result.out.data(), result.out_type, result.lse.data()));
 }
 
 static void compare_all(int n_seeds, Kind kind) {
     double largest[plain::n_versions + 1] = {};
     each_case(n_seeds, kind, [&](const attend_case &c, int version, const Schedule &schedule) {
-        double x = compare_one<plain::Nats, plain::Bits>(c, version, schedule, 0);
+        double x = compare_one(c, version, schedule, plain_result(c, version, schedule, 0));
         largest[version] = std::fmax(largest[version], x);
     });
     for (int version = 1; version <= plain::n_versions; version++) {
@@ -258,7 +290,7 @@ static void check_all(int n_seeds, Kind kind) {
         if (takes_long(version, c)) {
             return;
         }
-        compare_one<checked::Nats, checked::Bits>(c, version, schedule, version);
+        compare_one(c, version, schedule, checked_result(c, version, schedule, version));
     });
 }
 
@@ -274,12 +306,10 @@ static void checks_find_nothing_with_changed_scores(void **) {
     check_all(2, SCORES);
 }
 
-template <class A>
 static void same_bits(const attend_case &c, int version, const Schedule &schedule) {
-    Memory<A> first = run<A>(c, version, schedule, 0);
+    const Result first = plain_result(c, version, schedule, 0);
     for (int seed = 1; seed < 3; seed++) {
-        Memory<A> other = run<A>(c, version, schedule, seed);
-        if (first.out != other.out || first.lse != other.lse) {
+        if (first != plain_result(c, version, schedule, seed)) {
             fail_case(c, version, "another order of threads, other results");
         }
     }
@@ -287,13 +317,8 @@ static void same_bits(const attend_case &c, int version, const Schedule &schedul
 
 static void run_in_orders(Kind kind) {
     each_case(1, kind, [](const attend_case &c, int version, const Schedule &schedule) {
-        if (takes_long(version, c)) {
-            return;
-        }
-        if (version < 3) {
-            same_bits<plain::Nats>(c, version, schedule);
-        } else {
-            same_bits<plain::Bits>(c, version, schedule);
+        if (!takes_long(version, c)) {
+            same_bits(c, version, schedule);
         }
     });
 }
@@ -304,12 +329,10 @@ static void every_order_gives_the_same_bits(void **) {
     run_in_orders(SCORES);
 }
 
-template <class A>
 static void same_bits_of(attend_case c, int version, const Schedule &schedule, cp_window window) {
-    Memory<A> first = run<A>(c, version, schedule, 0);
+    const Result first = plain_result(c, version, schedule, 0);
     c.attention.window = window;
-    Memory<A> other = run<A>(c, version, schedule, 0);
-    if (first.out != other.out || first.lse != other.lse) {
+    if (first != plain_result(c, version, schedule, 0)) {
         fail_case(c, version, "a window that hides nothing, other results");
     }
 }
@@ -321,11 +344,7 @@ static void a_large_window_and_none_are_the_same(void **) {
             return; /* rows may stand further behind the last key than a window is wide */
         }
         for (const cp_window &window : {cp_window{0, 0, 1}, cp_window{CP_MAX_WINDOW, 0, 3}}) {
-            if (version < 3) {
-                same_bits_of<plain::Nats>(c, version, schedule, window);
-            } else {
-                same_bits_of<plain::Bits>(c, version, schedule, window);
-            }
+            same_bits_of(c, version, schedule, window);
         }
     });
 }
@@ -424,6 +443,9 @@ struct FieldRow {
 template <class Exact>
 static void compare_exactly(const attend_case &c, int version, const Schedule &schedule,
                             const std::vector<unsigned long long> &powers, int seed) {
+    if (c.shape.q_type != CP_FP16) {
+        return; /* there are no types here */
+    }
     FieldData data(c);
     Memory<Exact> memory(c, schedule.of);
     Problem<Exact> p = problem_of(c, schedule, memory);

@@ -9,8 +9,8 @@
  *     cc program.c -I/usr/local/cuda/include -lchunkproof_cuda \
  *        $(pkg-config --cflags --libs chunkproof) -L/usr/local/cuda/lib64 -lcudart -lstdc++ -lm
  *
- * kernels/README.md says how the kernels work and what was checked. No version has run on a GPU
- * yet.
+ * kernels/README.md says how the kernels work and what was checked. An earlier state of them has
+ * run on one GPU, an H200, and was right there; what came later has run on the executor alone.
  *
  *     struct cp_cuda *cuda;
  *     size_t size = cp_cuda_workspace(&limits);
@@ -35,10 +35,14 @@
  * host memory.
  *
  * Requirements. The device has compute capability 8.0 or more; other devices are refused. K and V
- * are in binary16, in the layout of POOL-7.
+ * are in the layout of POOL-7.
  *
- * Arithmetic (NUM-7). Q, K and V are in binary16, sums in binary32. Results do not depend on when
- * and where threads run. Their last bits depend on the version and on chunks_per_task. */
+ * Types. Q, K and V are in binary16, or all three in bfloat16, which a call says. Its output is of
+ * the same type, or in binary32. Layers of both types may share an update.
+ *
+ * Arithmetic (NUM-7). Sums are in binary32. Version 3 rounds weights to the type of Q before it
+ * multiplies them by V; in bfloat16 that leaves 8 bits of them. Results do not depend on when and
+ * where threads run. Their last bits depend on the version and on chunks_per_task. */
 #ifndef CHUNKPROOF_CUDA_H
 #define CHUNKPROOF_CUDA_H
 
@@ -93,15 +97,17 @@ struct cp_cuda_attention {
     int n_kv_heads;        /* h_kv, a divisor of h */
     int head_dim;          /* d */
     double scale;          /* usually 1 / sqrt(d); at most FLT_MAX / 2 in magnitude */
-    const void *q;         /* [query rows][h][d] binary16 */
+    const void *q;         /* [query rows][h][d] of q_type */
     const void
-        *k; /* [capacity][h_kv][c][d] binary16; slots after a chunk's last key are not read */
-    const void *v;           /* as k */
-    int out_type;            /* CP_FP16 or CP_FP32 */
+        *k; /* [capacity][h_kv][c][d] of k_type; slots after a chunk's last key are not read */
+    const void *v;           /* as k, of v_type */
+    int out_type;            /* q_type or CP_FP32 */
     void *out;               /* [query rows][h][d] of out_type */
     double *lse;             /* [query rows][h], natural logarithm; or NULL */
     struct cp_window window; /* which keys a row sees (WINDOW-1); all zeros: those up to its own */
     struct cp_scores scores; /* what changes scores, and sinks (SCORE-1 to 4); all zeros: nothing */
+    int q_type;              /* CP_FP16, which is 0, or CP_BF16 */
+    int k_type, v_type;      /* that of q */
 };
 
 struct cp_cuda;
@@ -164,8 +170,9 @@ unsigned long long cp_cuda_generation(const struct cp_cuda *cuda);
  *                         are not aligned
  *   CP_ERROR_SHAPE        h, h_kv or d is below 1, or h is not a multiple of h_kv
  *   CP_ERROR_WORKSPACE    h or d is above its limit
- *   CP_ERROR_UNSUPPORTED  out_type is neither type, there is no such version, or the version
- *                         does not support this head dimension or this device
+ *   CP_ERROR_UNSUPPORTED  q_type is neither CP_FP16 nor CP_BF16, k_type or v_type is another one,
+ *                         out_type is neither q_type nor CP_FP32, there is no such version, or the
+ *                         version does not support this head dimension or this device
  *   CP_ERROR_CUDA         a call to CUDA failed */
 int cp_cuda_attend(struct cp_cuda *cuda, const struct cp_cuda_attention *attention, void *stream);
 

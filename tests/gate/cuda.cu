@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The project's own CUDA kernels, through their launcher (chunkproof/cuda.h): CHUNKPROOF_VERSION 1
- * to 3. */
+ * to 3, in binary16, or with CUDA_bf16 in bfloat16. */
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
@@ -11,6 +11,13 @@
 #include "kernels/simt/host.h"
 
 static const int VERSION = CHUNKPROOF_VERSION;
+#ifdef CUDA_bf16
+static const int TYPE = CP_BF16;
+#define KIND ", bfloat16"
+#else
+static const int TYPE = CP_FP16;
+#define KIND ""
+#endif
 static const int CHUNKS_PER_TASK = 3;
 static const std::size_t MOST_WORKSPACE = std::size_t{256} << 20;
 
@@ -140,10 +147,11 @@ static int start(cp_cuda *cuda, const cp_plan *plan, const cp_kernel_call *call)
     attention.head_dim = call->head_dim;
     attention.scale = call->scale;
     attention.window = {call->window, call->ahead, call->kept};
+    attention.q_type = attention.k_type = attention.v_type = TYPE;
     attention.q = call->q;
     attention.k = call->k;
     attention.v = call->v;
-    attention.out_type = CP_FP16;
+    attention.out_type = TYPE;
     attention.out = call->out;
     attention.lse = static_cast<double *>(call->lse);
     int status = take_scores(call, &attention.scores);
@@ -173,20 +181,20 @@ static int attend(const cp_kernel_call *call) {
 }
 
 static struct cp_kernel describe() {
-    static char name[] = "chunkproof CUDA v0";
+    static char name[] = "chunkproof CUDA v0" KIND;
     struct cp_kernel kernel = {};
-    name[sizeof name - 2] = static_cast<char>('0' + VERSION);
+    name[sizeof name - sizeof KIND - 1] = static_cast<char>('0' + VERSION);
     kernel.abi = CP_KERNEL_ABI;
     kernel.name = name;
     kernel.memory = CP_DEVICE_MEMORY;
-    kernel.q_type = kernel.kv_type = kernel.out_type = CP_FP16;
+    kernel.q_type = kernel.kv_type = kernel.out_type = TYPE;
     kernel.lse_type = CP_FP64;
     kernel.plans = CP_PLANS_LISTS;
     kernel.masks = CP_MASKS_WINDOW | CP_MASKS_AHEAD | CP_MASKS_KEPT;
     kernel.scores = CP_SCORES_CAP | CP_SCORES_SLOPES | CP_SCORES_SINKS;
     kernel.arithmetic.score = VERSION < 3 ? CP_SUM_FP32 : CP_SUM_TENSOR_CORE;
     kernel.arithmetic.values = kernel.arithmetic.score;
-    kernel.arithmetic.weights = VERSION < 3 ? CP_FP32 : CP_FP16;
+    kernel.arithmetic.weights = VERSION < 3 ? CP_FP32 : TYPE;
     kernel.arithmetic.partials = CP_FP32;
     kernel.arithmetic.in_bits = VERSION == 3;
     kernel.arithmetic.exp_error = 0x1p-22;

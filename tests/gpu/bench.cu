@@ -303,7 +303,10 @@ static void run(Clock &clock, const Load &load, double bandwidth, double rate) {
                                            out.address,
                                            nullptr,
                                            {0, 0, 0},
-                                           {0.0, nullptr, nullptr}};
+                                           {0.0, nullptr, nullptr},
+                                           CP_FP16,
+                                           CP_FP16,
+                                           CP_FP16};
             Times t = clock.times(
                 [&] { must(cp_cuda_attend(cuda, &attention, clock.stream), cp_cuda_text(cuda)); });
             int shared = 0;

@@ -53,11 +53,17 @@ static inline cp_counts counts_of(int version, const attend_case &c, int keys, i
     return counts;
 }
 
-/* NUM-7 for a version. Version 3 has weights in binary16, and a scale that was rounded when it was
- * made. */
+static inline cp_format format_of(int type) {
+    return type == CP_FP16   ? cp_format_fp16()
+           : type == CP_BF16 ? cp_format_bf16()
+                             : cp_format_fp32();
+}
+
+/* NUM-7 for a version. Version 3 has weights in the type of Q, and a scale that was rounded when it
+ * was made. */
 static inline cp_arithmetic arithmetic_of(int version, const attend_case &c) {
-    cp_format output = c.shape.out_type == CP_FP16 ? cp_format_fp16() : cp_format_fp32();
-    cp_format weights = version < 3 ? cp_format{0, 0, INFINITY} : cp_format_fp16();
+    cp_format output = format_of(c.shape.out_type);
+    cp_format weights = version < 3 ? cp_format{0, 0, INFINITY} : format_of(c.shape.q_type);
     cp_arithmetic arithmetic = cp_arithmetic_fp32(c.shape.head_dim, weights, output);
     if (version == 3) {
         arithmetic.score.scale_unit = 0x1.01p-23;

@@ -73,6 +73,8 @@ struct Rig {
         attention.n_kv_heads = s.n_kv_heads;
         attention.head_dim = s.head_dim;
         attention.scale = c.attention.scale;
+        attention.q_type = s.q_type;
+        attention.k_type = attention.v_type = s.kv_type;
         attention.q = loaded(c.attention.q, 2 * numbers);
         attention.k = loaded(c.attention.k, 2 * keys);
         attention.v = loaded(c.attention.v, 2 * keys);

@@ -38,10 +38,14 @@ constexpr bool is_compiled(int version) {
 #endif
 }
 
+template <class A> struct is_in_bits : std::false_type {};
+template <> struct is_in_bits<Bits> : std::true_type {};
+template <> struct is_in_bits<BfloatBits> : std::true_type {};
+
 /* Versions 1 and 2 have scores in nats, or exact ones; version 3 in bits. */
 template <class A> constexpr bool is_for(int version) {
     return is_compiled(version) &&
-           (std::is_same<A, Exact>::value || std::is_same<A, Bits>::value == (version == 3));
+           (std::is_same<A, Exact>::value || is_in_bits<A>::value == (version == 3));
 }
 
 template <class A>
@@ -68,11 +72,14 @@ simt::Report attend(int version, simt::Config config, const chunkproof::Problem<
     return report;
 }
 
-template simt::Report attend(int, simt::Config, const chunkproof::Problem<Nats> &,
-                             const cp_schedule &);
-template simt::Report attend(int, simt::Config, const chunkproof::Problem<Bits> &,
-                             const cp_schedule &);
-template simt::Report attend(int, simt::Config, const chunkproof::Problem<Exact> &,
-                             const cp_schedule &);
+#define ATTEND(A)                                                                                  \
+    template simt::Report attend(int, simt::Config, const chunkproof::Problem<A> &,                \
+                                 const cp_schedule &);
+
+ATTEND(Nats)
+ATTEND(Bits)
+ATTEND(BfloatNats)
+ATTEND(BfloatBits)
+ATTEND(Exact)
 
 } // namespace KERNELS

@@ -12,6 +12,8 @@ namespace KERNELS {
 
 struct Nats : chunkproof::Real {};
 struct Bits : chunkproof::RealInBits {};
+struct BfloatNats : chunkproof::RealBf16 {};
+struct BfloatBits : chunkproof::RealBf16InBits {};
 struct Exact : chunkproof::Field {};
 
 const int n_versions = 3;
