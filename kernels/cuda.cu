@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <new>
 
+#include "kernels/cache.h"
 #include "kernels/index.h"
 #include "kernels/layout.h"
 #include "kernels/real.h"
@@ -340,8 +341,15 @@ static void with_problem(const cp_cuda *cuda, const cp_cuda_attention *a, const 
     p.slopes = a->scores.slopes;
     p.sinks = a->scores.sinks;
     p.q = static_cast<const typename A::Key *>(a->q);
-    p.k = static_cast<const typename A::Key *>(a->k);
-    p.v = static_cast<const typename A::Value *>(a->v);
+    p.k = static_cast<const typename A::StoredKey *>(a->k);
+    p.v = static_cast<const typename A::StoredValue *>(a->v);
+    if constexpr (A::OF_8_BITS) {
+        p.k_type = a->k_type;
+        p.v_type = a->v_type;
+        p.per = a->scales.per;
+        p.k_scales = a->scales.k;
+        p.v_scales = a->scales.v;
+    }
     p.out = a->out;
     p.out_type = a->out_type;
     p.lse = a->lse;
@@ -350,6 +358,10 @@ static void with_problem(const cp_cuda *cuda, const cp_cuda_attention *a, const 
     p.part_n = reinterpret_cast<float *>(parts + layout.part_m);
     p.part_o = reinterpret_cast<float *>(parts + layout.part_m + layout.part_n);
     run(p);
+}
+
+static bool has_8_bits(int type) {
+    return type == CP_E4M3 || type == CP_E5M2 || type == CP_INT8;
 }
 
 /* A version's two phases in an arithmetic, of scores in nats and in bits. */
@@ -373,10 +385,17 @@ static void attend_in(const Launcher &launch, int version, const cp_cuda *cuda,
 template <class Launcher>
 static void attend(const Launcher &launch, int version, const cp_cuda *cuda,
                    const cp_cuda_attention *a) {
-    if (a->q_type == CP_BF16) {
-        attend_in<chunkproof::RealBf16, chunkproof::RealBf16InBits>(launch, version, cuda, a);
+    using namespace chunkproof;
+    if (has_8_bits(a->k_type)) {
+        if (a->q_type == CP_BF16) {
+            attend_in<RealBf16Cache, RealBf16CacheInBits>(launch, version, cuda, a);
+        } else {
+            attend_in<RealCache, RealCacheInBits>(launch, version, cuda, a);
+        }
+    } else if (a->q_type == CP_BF16) {
+        attend_in<RealBf16, RealBf16InBits>(launch, version, cuda, a);
     } else {
-        attend_in<chunkproof::Real, chunkproof::RealInBits>(launch, version, cuda, a);
+        attend_in<Real, RealInBits>(launch, version, cuda, a);
     }
 }
 
@@ -401,9 +420,15 @@ static int check_types(cp_cuda *cuda, const cp_cuda_attention *a) {
         return failed(cuda, CP_ERROR_UNSUPPORTED, "q_type %d is neither CP_FP16 nor CP_BF16",
                       a->q_type);
     }
-    if (a->k_type != a->q_type || a->v_type != a->q_type) {
-        return failed(cuda, CP_ERROR_UNSUPPORTED, "k_type %d and v_type %d are not q_type %d",
-                      a->k_type, a->v_type, a->q_type);
+    const bool cached = has_8_bits(a->k_type) && has_8_bits(a->v_type);
+    if (!cached && (a->k_type != a->q_type || a->v_type != a->q_type)) {
+        return failed(cuda, CP_ERROR_UNSUPPORTED,
+                      "k_type %d and v_type %d are neither q_type %d nor both of 8 bits", a->k_type,
+                      a->v_type, a->q_type);
+    }
+    if (!cached && (a->scales.k != nullptr || a->scales.v != nullptr)) {
+        return failed(cuda, CP_ERROR_UNSUPPORTED, "scales.%c: only K and V of 8 bits have scales",
+                      a->scales.k != nullptr ? 'k' : 'v');
     }
     return a->out_type == a->q_type || a->out_type == CP_FP32
                ? CP_OK
@@ -475,6 +500,18 @@ static int check_scores(cp_cuda *cuda, const cp_scores &scores) {
     return CP_OK;
 }
 
+/* NUM-18 */
+static int check_scales(cp_cuda *cuda, const cp_scales &scales) {
+    if (scales.per < CP_CACHE_SCALE_TENSOR || scales.per > CP_CACHE_SCALE_TOKEN) {
+        return failed(cuda, CP_ERROR_ARGUMENT, "scales.per is %d", scales.per);
+    }
+    if (!is_aligned(scales.k, alignof(float)) || !is_aligned(scales.v, alignof(float))) {
+        return failed(cuda, CP_ERROR_ARGUMENT, "scales.%c is not aligned",
+                      is_aligned(scales.k, alignof(float)) ? 'v' : 'k');
+    }
+    return CP_OK;
+}
+
 static int check_shape(cp_cuda *cuda, const cp_cuda_attention *a) {
     if (a->n_heads < 1 || a->n_kv_heads < 1 || a->head_dim < 1 || a->n_heads % a->n_kv_heads != 0) {
         return failed(cuda, CP_ERROR_SHAPE,
@@ -511,6 +548,7 @@ int cp_cuda_attend(cp_cuda *cuda, const cp_cuda_attention *attention, void *stre
     status = status != CP_OK ? status : check_tensors(cuda, attention);
     status = status != CP_OK ? status : check_window(cuda, attention->window);
     status = status != CP_OK ? status : check_scores(cuda, attention->scores);
+    status = status != CP_OK ? status : check_scales(cuda, attention->scales);
     status = status != CP_OK ? status : check_shape(cuda, attention);
     status = status != CP_OK ? status : check_types(cuda, attention);
     status = status != CP_OK ? status : choose_version(cuda, attention, &version);

@@ -21,8 +21,12 @@ struct Field {
     static const unsigned q = 32633;
     static const unsigned p = 65267;
 
+    static const bool OF_8_BITS = false;
     typedef std::uint16_t Key;   /* of Z_q */
     typedef std::uint16_t Value; /* of Z_p */
+    typedef Key StoredKey;
+    typedef Value StoredValue;
+    typedef unsigned CacheScale; /* of Z_q for K, of Z_p for V */
     typedef unsigned Score;      /* of Z_q, or none() */
     typedef unsigned Weight;     /* of Z_p */
     typedef unsigned Scale;      /* of Z_q */
@@ -145,6 +149,23 @@ struct Field {
     /* The order of maximum(): none() is below every score. */
     static __device__ unsigned place(Score a) {
         return a == none() ? 0 : 1 + a * 20011u % q;
+    }
+};
+
+/* A cache of 8 bits (cache.h). A byte can stand for any number of both fields that depends on its
+ * type. */
+struct FieldCached : Field {
+    static const bool OF_8_BITS = true;
+    typedef std::uint8_t StoredKey;
+    typedef std::uint8_t StoredValue;
+    typedef unsigned Wide;
+
+    static __host__ __device__ Wide wide(int type, std::uint8_t x) {
+        return x * (3u + 17u * static_cast<unsigned>(type));
+    }
+
+    static __device__ Wide scaled_value(Wide v, CacheScale scale) {
+        return v * scale % p;
     }
 };
 

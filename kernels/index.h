@@ -75,6 +75,15 @@ CP_INDEX size_t cp_slice_begin(const struct cp_dims *p, int chunk, int kv_head) 
     return slice * (size_t)p->chunk_size * (size_t)p->head_dim;
 }
 
+/* NUM-18: which scale a key has: 0, that of its K/V head, or that of its token and head. */
+CP_INDEX size_t cp_scale_at(const struct cp_dims *p, int per, int chunk, int kv_head, int slot) {
+    if (per == CP_CACHE_SCALE_TOKEN) {
+        size_t slice = (size_t)chunk * (size_t)p->n_kv_heads + (size_t)kv_head;
+        return slice * (size_t)p->chunk_size + (size_t)slot;
+    }
+    return per == CP_CACHE_SCALE_HEAD ? (size_t)kv_head : 0;
+}
+
 /* For a row of partial results, or of queries, and a head: the number of its state; its first
  * element. */
 CP_INDEX size_t cp_state_at(const struct cp_dims *p, int row, int head) {

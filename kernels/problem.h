@@ -37,15 +37,25 @@ inline Lists lists_of(const cp_schedule &s, const int *numbers) {
             numbers + s.position};
 }
 
+/* What a call of a cache of 8 bits has besides (cache.h): types of number8.h, and scales as in
+ * struct cp_scales. */
+template <class A, bool = A::OF_8_BITS> struct Cache {};
+
+template <class A> struct Cache<A, true> {
+    int k_type, v_type, per;
+    const typename A::CacheScale *k_scales; /* or NULL: 1 */
+    const typename A::CacheScale *v_scales;
+};
+
 /* Passed by value. All arrays are in device memory, laid out as chunkproof/attention.h says. */
-template <class A> struct Problem : cp_dims {
+template <class A> struct Problem : cp_dims, Cache<A> {
     Lists lists;
     cp_window window;
     typename A::Scale scale;
-    const typename A::Key *q;   /* [query rows][h][d] */
-    const typename A::Key *k;   /* [capacity][h_kv][c][d] */
-    const typename A::Value *v; /* as k */
-    void *out;                  /* [query rows][h][d] of out_type */
+    const typename A::Key *q;         /* [query rows][h][d] */
+    const typename A::StoredKey *k;   /* [capacity][h_kv][c][d] */
+    const typename A::StoredValue *v; /* as k */
+    void *out;                        /* [query rows][h][d] of out_type */
     int out_type;
     typename A::Log *lse; /* [query rows][h], or NULL */
 

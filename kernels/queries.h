@@ -7,6 +7,7 @@
 
 #include <type_traits>
 
+#include "kernels/cache.h"
 #include "kernels/merge.h"
 
 /* The head dimensions that the tiled versions are compiled for: ONE(32) ONE(64) ... */
@@ -109,6 +110,13 @@ __device__ std::size_t key_begin(const Problem<A> &p, const cp_task &task, int k
     int chunk = p.lists.chunk[task.first_chunk + cp_chunk_of_key(j, p.chunk_size)];
     std::size_t slot = cp_slot_of_key(j, p.chunk_size);
     return slice_begin(p, chunk, kv_head) + slot * p.head_dim;
+}
+
+/* NUM-18: which scale it has. */
+template <class A>
+__device__ std::size_t scale_of_key(const Problem<A> &p, const cp_task &task, int kv_head, int j) {
+    int chunk = p.lists.chunk[task.first_chunk + cp_chunk_of_key(j, p.chunk_size)];
+    return scale_at(p, chunk, kv_head, cp_slot_of_key(j, p.chunk_size));
 }
 
 } // namespace chunkproof

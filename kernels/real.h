@@ -62,8 +62,12 @@ struct Bfloat16 {
 
 /* Scores are in nats. `out` holds CP_FP32, or numbers of the format. */
 template <class Format> struct RealOf {
-    typedef typename Format::Number Key;
+    static const bool OF_8_BITS = false; /* K and V, which then are of StoredKey (cache.h) */
+    typedef typename Format::Number Key; /* as they are multiplied */
     typedef typename Format::Number Value;
+    typedef Key StoredKey;
+    typedef Value StoredValue;
+    typedef float CacheScale;
     typedef float Score;
     typedef float Weight;
     typedef float Scale;
@@ -88,6 +92,10 @@ template <class Format> struct RealOf {
      * addition. */
     static __device__ Score add_product(Score sum, Key q, Key k) {
         return sum + Format::wide(q) * Format::wide(k);
+    }
+
+    static __device__ float wide_query(Key q) {
+        return Format::wide(q);
     }
 
     static Scale scale_of(double scale) {

@@ -5,21 +5,23 @@
 #ifndef CHUNKPROOF_KERNELS_V1_H
 #define CHUNKPROOF_KERNELS_V1_H
 
+#include "kernels/cache.h"
 #include "kernels/merge.h"
 #include "kernels/scores.h"
 
 namespace chunkproof {
 namespace v1 {
 
-/* SOFTMAX-1, SCORE-4, of key j of a task. */
+/* SOFTMAX-1, SCORE-4, of key j of a task. scale: which one of K it has. */
 template <class A>
 __device__ typename A::Score score(const Problem<A> &p, const typename A::Key *q,
-                                   const typename A::Key *k, const Bias<A> &bias, int j) {
+                                   const typename A::StoredKey *k, std::size_t scale,
+                                   const Bias<A> &bias, int j) {
     typename A::Score sum = A::no_product();
     for (int i = 0; i < p.head_dim; i++) {
-        sum = A::add_product(sum, q[i], k[i]);
+        sum = A::add_product(sum, q[i], key_number(p, k[i]));
     }
-    return changed(p, A::scaled(sum, p.scale), bias, j);
+    return changed(p, times_scale_of_key(p, A::scaled(sum, p.scale), scale), bias, j);
 }
 
 /* MERGE-3: element i of the state of keys begin .. end - 1 of a chunk. first: which key of the task
@@ -28,19 +30,22 @@ template <class A>
 __device__ State<A> partial_attn(const Problem<A> &p, const Bias<A> &bias, int row, int head,
                                  int chunk, int first, int begin, int end, int i) {
     std::size_t d = p.head_dim;
-    std::size_t slice = slice_begin(p, chunk, kv_head_of(p, head));
+    int kv_head = kv_head_of(p, head);
+    std::size_t slice = slice_begin(p, chunk, kv_head);
     const typename A::Key *q = p.q + row_begin(p, row, head);
-    const typename A::Key *k = p.k + slice;
-    const typename A::Value *v = p.v + slice;
+    const typename A::StoredKey *k = p.k + slice;
+    const typename A::StoredValue *v = p.v + slice;
     State<A> state = empty_state<A>();
     for (int j = begin; j < end; j++) {
-        state.m = A::maximum(state.m, score(p, q, k + j * d, bias, first + j));
+        std::size_t scale = scale_at(p, chunk, kv_head, j);
+        state.m = A::maximum(state.m, score(p, q, k + j * d, scale, bias, first + j));
     }
     for (int j = begin; j < end; j++) {
-        typename A::Score s = score(p, q, k + j * d, bias, first + j);
+        std::size_t scale = scale_at(p, chunk, kv_head, j);
+        typename A::Score s = score(p, q, k + j * d, scale, bias, first + j);
         typename A::Weight weight = A::exponential(s, state.m);
         state.n = A::add(state.n, weight);
-        state.o = A::add_weighted(state.o, weight, v[j * d + i]);
+        state.o = A::add_weighted(state.o, weight, value_number(p, v[j * d + i], scale));
     }
     return state;
 }

@@ -39,7 +39,7 @@ template <class T> __device__ void clear_piece(T *to) {
 
 /* Shared memory of a block. Rows of K are PIECE elements longer than necessary, so that lanes that
  * read the same element of neighbouring rows use different banks. */
-template <class A, int D> struct Tiles {
+template <class A, int D> struct Tiles : ScalesOfTile<A, KEYS> {
     alignas(16) typename A::Key q[QUERIES][D];
     alignas(16) typename A::Key k[KEYS][D + PIECE];
     alignas(16) typename A::Value v[KEYS][D];
@@ -71,6 +71,31 @@ template <class A, int D> __device__ void load_queries(const Problem<A> &p, Tile
     }
 }
 
+/* A piece of a key, or of its value, as tiles have it. */
+template <class A, class T> __device__ void load_piece(T *to, const T *from, int) {
+    move_piece(to, from);
+}
+
+template <class A, class T> __device__ void load_piece(T *to, const std::uint8_t *from, int type) {
+    uint2 bytes = *reinterpret_cast<const uint2 *>(from);
+    uint4 elements = unpacked<A>(type, bytes.x, bytes.y, 1);
+    *reinterpret_cast<uint4 *>(to) = elements;
+}
+
+/* The scales of the keys of load_keys(), by a warp; 1 where there is no key. */
+template <class A, int D>
+__device__ void load_scales(const Problem<A> &p, const cp_task &task, int kv_head, int first_key,
+                            int n_keys, Tiles<A, D> &tiles) {
+    int j = threadIdx.x;
+    if (j < KEYS) {
+        bool there = first_key + j < n_keys;
+        std::size_t at = there ? scale_of_key(p, task, kv_head, first_key + j) : 0;
+        typename A::CacheScale one = 1;
+        tiles.k_scale[j] = there && p.k_scales != nullptr ? p.k_scales[at] : one;
+        tiles.v_scale[j] = there && p.v_scales != nullptr ? p.v_scales[at] : one;
+    }
+}
+
 /* Loads keys first_key .. first_key + KEYS-1 of the task, and zeros from key n_keys on: slots after
  * the last key of a chunk are never read. */
 template <class A, int D>
@@ -80,12 +105,15 @@ __device__ void load_keys(const Problem<A> &p, const cp_task &task, int kv_head,
         int j = e / (D / PIECE), i = e % (D / PIECE) * PIECE;
         if (first_key + j < n_keys) {
             std::size_t at = key_begin(p, task, kv_head, first_key + j) + i;
-            move_piece(&tiles.k[j][i], &p.k[at]);
-            move_piece(&tiles.v[j][i], &p.v[at]);
+            load_piece<A>(&tiles.k[j][i], &p.k[at], k_type_of(p));
+            load_piece<A>(&tiles.v[j][i], &p.v[at], v_type_of(p));
         } else {
             clear_piece(&tiles.k[j][i]);
             clear_piece(&tiles.v[j][i]);
         }
+    }
+    if constexpr (A::OF_8_BITS) {
+        load_scales(p, task, kv_head, first_key, n_keys, tiles);
     }
 }
 
@@ -111,7 +139,11 @@ __device__ typename A::Score score(const Problem<A> &p, const Tiles<A, D> &tiles
     for (int i = 0; i < D; i++) {
         sum = A::add_product(sum, tiles.q[x][i], tiles.k[j][i]);
     }
-    return A::scaled(sum, p.scale);
+    sum = A::scaled(sum, p.scale);
+    if constexpr (A::OF_8_BITS) {
+        sum = A::scaled(sum, tiles.k_scale[j]);
+    }
+    return sum;
 }
 
 /* MERGE-3, MERGE-4 for a query of the tile: computes the weights relative to the new maximum, and
@@ -131,6 +163,9 @@ __device__ void weigh(const Problem<A> &p, const cp_task &task, Tiles<A, D> &til
     typename A::Weight rescale = A::exponential(m, m_new);
     n = A::add(A::multiply(rescale, n), warp_sum<A>(weight));
     m = m_new;
+    if constexpr (A::OF_8_BITS) {
+        weight = A::multiply(weight, tiles.v_scale[j]); /* n has it without */
+    }
     tiles.weight[x][j] = weight;
     if (j == 0) {
         tiles.rescale[x] = rescale;
@@ -207,8 +242,8 @@ __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
 template <class A, class Launch>
 void attend(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
     with_head_dim(p.head_dim, [&](auto d) {
-        const auto kernel =
-            changes_scores(p) ? attend_tasks<A, d.value, true> : attend_tasks<A, d.value, false>;
+        const auto kernel = changes_scores(p) ? attend_tasks<A, d.value, true>
+                                              : attend_tasks<A, d.value, A::OF_8_BITS>;
         launch(grid_of_tiles(p, schedule, QUERIES), dim3(THREADS), 0, kernel, p);
     });
     merge(launch, p, schedule);

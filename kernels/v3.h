@@ -7,8 +7,9 @@
  *     queries 0..15     warp 0       warp 2
  *     queries 16..31    warp 1       warp 3
  *
- * The next tile of keys is copied to shared memory while the present one is used. Compute
- * capability 8.0 and up; head dimensions that are multiples of 16; any chunk size.
+ * The next tile of keys is copied to shared memory while the present one is used. One of 8 bits is
+ * copied as it is, and converted once it is there. Compute capability 8.0 and up; head
+ * dimensions that are multiples of 16; any chunk size.
  *
  * A product of tiles is mma.m16n8k16. With g = lane / 4 and t = lane % 4, a lane has four of the 16
  * x 8 sums: numbers 0, 1 are in row g, and 2, 3 in row g + 8; both pairs are in columns 2 t, 2 t +
@@ -24,21 +25,52 @@ namespace v3 {
 
 const int WARPS = 4;
 const int THREADS = 32 * WARPS;
-const int KEYS = 64; /* keys of a tile */
-const int PIECE = 8; /* 16-bit elements that are copied together */
+const int KEYS = 64;  /* keys of a tile */
+const int PIECE = 8;  /* 16-bit elements that are copied together */
+const int BYTES = 16; /* numbers of 8 bits that are */
 
 /* Shared memory of a block. Rows are one piece longer than necessary, so that the eight rows that
  * ldmatrix reads together are in different banks. After the last key, the sums of all warps take
  * the place of the keys. */
+template <class A, int D, bool = A::OF_8_BITS> struct Keys {
+    static const int ROW = D + PIECE;
+    alignas(16) typename A::Key k[2][KEYS][ROW];
+    alignas(16) typename A::Value v[2][KEYS][ROW];
+
+    /* Where a copy goes to. */
+    __device__ void *k_to(int buffer, int j, int i) {
+        return &k[buffer][j][i];
+    }
+
+    __device__ void *v_to(int buffer, int j, int i) {
+        return &v[buffer][j][i];
+    }
+};
+
+/* Of 8 bits: the tile in use, and two as they are stored, with their scales. */
+template <class A, int D> struct Keys<A, D, true> {
+    static const int ROW = D + PIECE;
+    alignas(16) typename A::Key k[1][KEYS][ROW];
+    alignas(16) typename A::Value v[1][KEYS][ROW];
+    alignas(16) std::uint8_t stored_k[2][KEYS][D];
+    alignas(16) std::uint8_t stored_v[2][KEYS][D];
+    ScalesOfTile<A, KEYS> scales[2];
+
+    __device__ void *k_to(int buffer, int j, int i) {
+        return &stored_k[buffer][j][i];
+    }
+
+    __device__ void *v_to(int buffer, int j, int i) {
+        return &stored_v[buffer][j][i];
+    }
+};
+
 template <class A, int D, int MT> struct Tiles {
     static const int QUERIES = 16 * MT;
     static const int ROW = D + PIECE;
     alignas(16) typename A::Key q[QUERIES][ROW];
     union {
-        struct {
-            alignas(16) typename A::Key k[2][KEYS][ROW];
-            alignas(16) typename A::Value v[2][KEYS][ROW];
-        };
+        Keys<A, D> keys;
         struct {
             typename A::Weight o[WARPS][16][D];
             typename A::Weight n[WARPS][16];
@@ -71,20 +103,63 @@ __device__ void load_queries(const Problem<A> &p, Tiles<A, D, MT> &tiles) {
     }
 }
 
+/* Of keys first_key, first_key + 1, ... of 8 bits: the scales; 1 where there is none, and of V
+ * where o has it. A thread copies one. */
+template <class A, int D, int MT>
+__device__ void load_scales(const Problem<A> &p, const cp_task &task, int kv_head, int first_key,
+                            int n_keys, Tiles<A, D, MT> &tiles, int buffer) {
+    int j = threadIdx.x % KEYS, of_v = threadIdx.x / KEYS;
+    auto &scales = tiles.keys.scales[buffer];
+    auto *to = of_v != 0 ? &scales.v_scale[j] : &scales.k_scale[j];
+    auto *from = of_v == 0 ? p.k_scales : scales_each_value(p) ? p.v_scales : nullptr;
+    if (from != nullptr && first_key + j < n_keys) {
+        simt::cp_async<4>(to, from + scale_of_key(p, task, kv_head, first_key + j));
+    } else {
+        *to = 1;
+    }
+}
+
 /* Copies keys first_key, first_key + 1, ... of the task to a buffer, and zeros from key n_keys on:
  * the slots after the last key are never read. After the last tile it copies nothing, but still
  * commits a group of copies, because the wait counts groups. */
 template <class A, int D, int MT>
 __device__ void load_keys(const Problem<A> &p, const cp_task &task, int kv_head, int first_key,
                           int n_keys, Tiles<A, D, MT> &tiles, int buffer) {
-    for (int e = threadIdx.x; first_key < n_keys && e < KEYS * (D / PIECE); e += THREADS) {
-        int j = e / (D / PIECE), i = e % (D / PIECE) * PIECE;
+    const int N = A::OF_8_BITS ? BYTES : PIECE; /* numbers of 16 bytes */
+    for (int e = threadIdx.x; first_key < n_keys && e < KEYS * (D / N); e += THREADS) {
+        int j = e / (D / N), i = e % (D / N) * N;
         bool there = first_key + j < n_keys;
         std::size_t at = there ? key_begin(p, task, kv_head, first_key + j) + i : 0;
-        simt::cp_async_zfill<16>(&tiles.k[buffer][j][i], &p.k[at], there ? 16 : 0);
-        simt::cp_async_zfill<16>(&tiles.v[buffer][j][i], &p.v[at], there ? 16 : 0);
+        simt::cp_async_zfill<16>(tiles.keys.k_to(buffer, j, i), &p.k[at], there ? 16 : 0);
+        simt::cp_async_zfill<16>(tiles.keys.v_to(buffer, j, i), &p.v[at], there ? 16 : 0);
+    }
+    if constexpr (A::OF_8_BITS) {
+        load_scales(p, task, kv_head, first_key, n_keys, tiles, buffer);
     }
     simt::cp_async_commit();
+}
+
+template <class A, class T>
+__device__ void convert_piece(T *to, const std::uint8_t *from, int type,
+                              typename A::CacheScale scale) {
+    uint4 bytes = *reinterpret_cast<const uint4 *>(from);
+    uint4 first = unpacked<A>(type, bytes.x, bytes.y, scale);
+    uint4 second = unpacked<A>(type, bytes.z, bytes.w, scale);
+    reinterpret_cast<uint4 *>(to)[0] = first;
+    reinterpret_cast<uint4 *>(to)[1] = second;
+}
+
+/* Makes the tile of a buffer, of 8 bits, that in use. */
+template <class A, int D, int MT>
+__device__ void convert_keys(const Problem<A> &p, Tiles<A, D, MT> &tiles, int buffer) {
+    auto &keys = tiles.keys;
+    for (int e = threadIdx.x; e < KEYS * (D / BYTES); e += THREADS) {
+        int j = e / (D / BYTES), i = e % (D / BYTES) * BYTES;
+        convert_piece<A>(&keys.k[0][j][i], &keys.stored_k[buffer][j][i], p.k_type, 1);
+        convert_piece<A>(&keys.v[0][j][i], &keys.stored_v[buffer][j][i], p.v_type,
+                         keys.scales[buffer].v_scale[j]);
+    }
+    __syncthreads();
 }
 
 /* What a lane keeps of its warp's 16 queries: m and n of rows g and g + 8 (n only over this lane's
@@ -140,7 +215,7 @@ __device__ void multiply_keys(const Tiles<A, D, MT> &tiles, int buffer, int x, i
         SIMT_UNROLL
         for (int y = 0; y < N / 8; y += 2) {
             unsigned b[4];
-            simt::ldmatrix_x4(b, &tiles.k[buffer][k_row + 8 * y][i + k_column]);
+            simt::ldmatrix_x4(b, &tiles.keys.k[buffer][k_row + 8 * y][i + k_column]);
             A::multiply_tiles_of_keys(s[y], a, {b[0], b[1]});
             A::multiply_tiles_of_keys(s[y + 1], a, {b[2], b[3]});
         }
@@ -148,10 +223,10 @@ __device__ void multiply_keys(const Tiles<A, D, MT> &tiles, int buffer, int x, i
 }
 
 /* SCORE-4: scales and changes the scores, also of keys that a row does not see. `query` and
- * first_key are those of weigh(). */
+ * first_key are those of weigh(). k_scale: of the same keys, of 8 bits. */
 template <class A, int D, int N>
 __device__ void change(const Problem<A> &p, const cp_task &task, typename A::Score (&s)[N / 8][4],
-                       int first_key, const Query *query) {
+                       int first_key, const Query *query, const typename A::CacheScale *k_scale) {
     int column = threadIdx.x % 4 * 2;
     SIMT_UNROLL
     for (int r = 0; r < 2; r++) {
@@ -160,8 +235,12 @@ __device__ void change(const Problem<A> &p, const cp_task &task, typename A::Sco
         for (int y = 0; y < N / 8; y++) {
             SIMT_UNROLL
             for (int x = 0; x < 2; x++) {
-                typename A::Score &score = s[y][2 * r + x];
-                score = changed(p, A::scaled(score, p.scale), bias, first_key + 8 * y + column + x);
+                int key = 8 * y + column + x;
+                typename A::Score score = A::scaled(s[y][2 * r + x], p.scale);
+                if constexpr (A::OF_8_BITS) {
+                    score = A::scaled(score, k_scale[key]);
+                }
+                s[y][2 * r + x] = changed(p, score, bias, first_key + key);
             }
         }
     }
@@ -235,7 +314,7 @@ __device__ void multiply_values(const Tiles<A, D, MT> &tiles, int buffer, int j,
         SIMT_UNROLL
         for (int i = 0; i < D / 8; i += 2) {
             unsigned b[4];
-            simt::ldmatrix_x4_trans(b, &tiles.v[buffer][v_row + 8 * y][8 * i + v_column]);
+            simt::ldmatrix_x4_trans(b, &tiles.keys.v[buffer][v_row + 8 * y][8 * i + v_column]);
             A::multiply_tiles_of_values(sums.o[i], a, {b[0], b[1]});
             A::multiply_tiles_of_values(sums.o[i + 1], a, {b[2], b[3]});
         }
@@ -274,6 +353,9 @@ __device__ void store(const Problem<A> &p, const Tiles<A, D, MT> &tiles) {
             for (int warp = x / 16; warp < WARPS; warp += MT) {
                 attn_reduce(state, State<A>{tiles.m[warp][x % 16], tiles.n[warp][x % 16],
                                             tiles.o[warp][x % 16][i]});
+            }
+            if constexpr (A::OF_8_BITS) {
+                state.o = A::multiply(state.o, scale_of_sums(p, kv_head_of(p, query.head)));
             }
             std::size_t at = part_at(p, query.part, query.head);
             p.part_o[at * D + i] = state.o;
@@ -317,10 +399,16 @@ __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
             load_keys(p, task, kv_head, next, end_of_tile<KEYS>(all, next), tiles, buffer ^ 1);
             simt::cp_async_wait<1>();
             __syncthreads();
+            const typename A::CacheScale *k_scale = nullptr;
+            if constexpr (A::OF_8_BITS) {
+                convert_keys(p, tiles, buffer);
+                k_scale = &tiles.keys.scales[buffer].k_scale[j];
+            }
+            int in_use = A::OF_8_BITS ? 0 : buffer;
             typename A::Score s[N / 8][4];
-            multiply_keys<A, D, MT, N>(tiles, buffer, x, j, s);
+            multiply_keys<A, D, MT, N>(tiles, in_use, x, j, s);
             if (CHANGED) {
-                change<A, D, N>(p, task, s, first_key + j, &tiles.query[x + g]);
+                change<A, D, N>(p, task, s, first_key + j, &tiles.query[x + g], k_scale);
             }
             typename A::Scale scale = CHANGED ? A::scaled_already() : p.scale;
             if (p.window.keys == 0) {
@@ -328,7 +416,7 @@ __global__ void __launch_bounds__(THREADS) attend_tasks(Problem<A> p) {
             } else {
                 weigh<A, D, N, true>(scale, s, first_key + j, &tiles.query[x + g], sums);
             }
-            multiply_values<A, D, MT, N>(tiles, buffer, j, s, sums);
+            multiply_values<A, D, MT, N>(tiles, in_use, j, s, sums);
             __syncthreads();
         }
         keep(sums, tiles);
@@ -347,7 +435,7 @@ template <class A, int D, int MT, class Launch>
 void launch_tasks(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
     typedef Tiles<A, D, MT> Shared;
     const auto kernel =
-        changes_scores(p) ? attend_tasks<A, D, MT, true> : attend_tasks<A, D, MT, false>;
+        changes_scores(p) ? attend_tasks<A, D, MT, true> : attend_tasks<A, D, MT, A::OF_8_BITS>;
     launch(grid_of_tiles(p, schedule, Shared::QUERIES), dim3(THREADS), sizeof(Shared), kernel, p);
 }
 

@@ -4,7 +4,8 @@
 gpu_bin := $(gpu_src:tests/gpu/%.cu=$(BUILD)/gpu/%)
 
 # Of the tests' support only what needs no other library.
-gpu_support := $(call object,tests/attend_case.c tests/bound.c tests/oracle.c tests/score_case.c)
+gpu_support := $(call object,tests/attend_case.c tests/bound.c tests/kept_case.c tests/oracle.c \
+	tests/score_case.c)
 
 # What ptxas says of each kernel is kept beside the object.
 $(BUILD)/cuda/cuda.o: kernels/cuda.cu \

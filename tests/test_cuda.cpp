@@ -76,6 +76,29 @@ static void scores_are_changed(void **) {
     }
 }
 
+/* NUM-18, through the launcher: types and scales of K and V, in calls of both types of Q, also with
+ * changed scores. */
+static void caches_have_8_bits(void **) {
+    for (int seed = 0; seed < 27; seed++) {
+        shape s = small(64);
+        s.q_type = seed % 2 == 0 ? CP_FP16 : CP_BF16;
+        s.kv_type = s.q_type;
+        s.out_type = seed % 4 < 2 ? s.q_type : CP_FP32;
+        LateRig rig(s, 1 + seed);
+        score_case drawn;
+        if (seed % 5 == 0) {
+            rig.change_scores(drawn, seed);
+        }
+        rig.change_cache(seed);
+        rig.start();
+        for (int version = 1; version <= N_VERSIONS; version++) {
+            rig.attention.version = version;
+            rig.attended();
+            rig.judge_results(version);
+        }
+    }
+}
+
 static void lse_may_be_left_out(void **) {
     LateRig rig(plain_shape);
     rig.start();
@@ -501,8 +524,21 @@ static void wrong_attention_is_refused(void **) {
         {"q_type 1 is neither", CP_ERROR_UNSUPPORTED, [](A &a) { a.q_type = CP_FP32; }},
         {"k_type 3", CP_ERROR_UNSUPPORTED, [](A &a) { a.k_type = CP_BF16; }},
         {"v_type 1", CP_ERROR_UNSUPPORTED, [](A &a) { a.v_type = CP_FP32; }},
-        {"v_type 0 are not q_type 3", CP_ERROR_UNSUPPORTED,
+        {"v_type 0 are neither q_type 3", CP_ERROR_UNSUPPORTED,
          [](A &a) { a.q_type = a.k_type = CP_BF16; }},
+        {"k_type 4 and v_type 0", CP_ERROR_UNSUPPORTED, [](A &a) { a.k_type = CP_E4M3; }},
+        {"k_type 0 and v_type 6", CP_ERROR_UNSUPPORTED, [](A &a) { a.v_type = CP_INT8; }},
+        {"k_type 7", CP_ERROR_UNSUPPORTED, [](A &a) { a.k_type = a.v_type = CP_INT8 + 1; }},
+        {"q_type 4 is neither", CP_ERROR_UNSUPPORTED,
+         [](A &a) { a.q_type = a.k_type = a.v_type = CP_E4M3; }},
+        {"scales.v: only K and V of 8 bits", CP_ERROR_UNSUPPORTED,
+         [](A &a) { a.scales.v = reinterpret_cast<const float *>(std::uintptr_t{16}); }},
+        {"scales.per is 3", CP_ERROR_ARGUMENT, [](A &a) { a.scales.per = 3; }},
+        {"scales.per is -1", CP_ERROR_ARGUMENT, [](A &a) { a.scales.per = -1; }},
+        {"scales.v is not aligned", CP_ERROR_ARGUMENT,
+         [](A &a) { a.scales.v = reinterpret_cast<const float *>(std::uintptr_t{18}); }},
+        {"scales.k is not aligned", CP_ERROR_ARGUMENT,
+         [](A &a) { a.scales.k = reinterpret_cast<const float *>(std::uintptr_t{18}); }},
         {"out_type 3 is neither", CP_ERROR_UNSUPPORTED, [](A &a) { a.out_type = CP_BF16; }},
         {"out_type 0 is neither", CP_ERROR_UNSUPPORTED,
          [](A &a) { a.q_type = a.k_type = a.v_type = CP_BF16; }},
@@ -546,6 +582,7 @@ int main() {
     const CMUnitTest tests[] = {
         TEST(every_version_is_within_the_tolerance),
         TEST(scores_are_changed),
+        TEST(caches_have_8_bits),
         TEST(lse_may_be_left_out),
         TEST(version_0_is_the_highest_that_can),
         TEST(only_what_has_changed_is_copied),

@@ -9,7 +9,10 @@ extern "C" {
 }
 
 #include <cstring>
+#include <memory>
 
+#include "tests/kernels/cached.h"
+#include "tests/kernels/memory.h"
 #include "tests/random.h"
 
 #define KERNELS checked
@@ -21,96 +24,6 @@ extern "C" {
 
 using chunkproof::Field;
 using chunkproof::Problem;
-
-/* ---- A problem and its memory ---- */
-
-/* Everything a kernel writes, poisoned; and what is said of memory to the executor. */
-template <class A> struct Memory {
-    std::vector<unsigned char> out;
-    std::vector<typename A::Log> lse;
-    std::vector<typename A::Score> part_m;
-    std::vector<typename A::Weight> part_n, part_o;
-    int out_type;
-
-    Memory(const attend_case &c, const cp_schedule &schedule) {
-        std::size_t heads = c.shape.n_heads, d = c.shape.head_dim;
-        out_type = sizeof(typename A::Log) == 8 ? c.shape.out_type
-                                                : CP_FP32; /* a field's numbers have 32 bits */
-        out.resize(c.n_rows * heads * d * cp_number_size(out_type));
-        lse.resize(c.n_rows * heads);
-        part_m.resize(schedule.n_parts * heads);
-        part_n.resize(schedule.n_parts * heads);
-        part_o.resize(schedule.n_parts * heads * d);
-        poison(out);
-        poison(lse);
-        poison(part_m);
-        poison(part_n);
-        poison(part_o);
-    }
-
-    template <class T> static void poison(std::vector<T> &numbers) {
-        std::memset(static_cast<void *>(numbers.data()), 0xFF, numbers.size() * sizeof(T));
-    }
-
-    template <class T> static simt::Buffer buffer(const char *name, const std::vector<T> &numbers) {
-        return {name, numbers.data(), numbers.size() * sizeof(T), true};
-    }
-};
-
-template <class A>
-static Problem<A> problem_of(const attend_case &c, const Schedule &schedule, Memory<A> &memory) {
-    Problem<A> p = {};
-    p.lists = chunkproof::lists_of(schedule.of, schedule.numbers.data());
-    p.n_heads = c.shape.n_heads;
-    p.n_kv_heads = c.shape.n_kv_heads;
-    p.head_dim = c.shape.head_dim;
-    p.chunk_size = c.shape.chunk_size;
-    p.window = c.attention.window;
-    p.slopes = nullptr;
-    p.sinks = nullptr;
-    p.out = memory.out.data();
-    p.out_type = memory.out_type;
-    p.lse = memory.lse.data();
-    p.part_m = memory.part_m.data();
-    p.part_n = memory.part_n.data();
-    p.part_o = memory.part_o.data();
-    return p;
-}
-
-static std::size_t query_numbers(const attend_case &c) {
-    return static_cast<std::size_t>(c.n_rows) * c.shape.n_heads * c.shape.head_dim;
-}
-
-static std::size_t key_numbers(const attend_case &c) {
-    return static_cast<std::size_t>(c.plan->capacity) * c.shape.n_kv_heads * c.shape.chunk_size *
-           c.shape.head_dim;
-}
-
-template <class A>
-static simt::Config config_of(const attend_case &c, const Schedule &schedule, const Problem<A> &p,
-                              const Memory<A> &memory, int seed) {
-    simt::Config config;
-    config.seed = static_cast<std::uint64_t>(seed);
-    config.buffers = {
-        {"schedule", schedule.numbers.data(), schedule.numbers.size() * sizeof(int), false},
-        {"q", p.q, query_numbers(c) * sizeof *p.q, false},
-        {"k", p.k, key_numbers(c) * sizeof *p.k, false},
-        {"v", p.v, key_numbers(c) * sizeof *p.v, false},
-        Memory<A>::buffer("out", memory.out),
-        Memory<A>::buffer("lse", memory.lse),
-        Memory<A>::buffer("part_m", memory.part_m),
-        Memory<A>::buffer("part_n", memory.part_n),
-        Memory<A>::buffer("part_o", memory.part_o),
-    };
-    std::size_t of_heads = static_cast<std::size_t>(p.n_heads) * sizeof *p.slopes;
-    if (p.slopes != nullptr) {
-        config.buffers.push_back({"slopes", p.slopes, of_heads, false});
-    }
-    if (p.sinks != nullptr) {
-        config.buffers.push_back({"sinks", p.sinks, of_heads, false});
-    }
-    return config;
-}
 
 /* ---- In numbers ---- */
 
@@ -124,8 +37,15 @@ static Memory<A> run(const attend_case &c, int version, const Schedule &schedule
     p.slopes = c.attention.scores.slopes;
     p.sinks = c.attention.scores.sinks;
     p.q = static_cast<const typename A::Key *>(c.attention.q);
-    p.k = static_cast<const typename A::Key *>(c.attention.k);
-    p.v = static_cast<const typename A::Value *>(c.attention.v);
+    p.k = static_cast<const typename A::StoredKey *>(c.attention.k);
+    p.v = static_cast<const typename A::StoredValue *>(c.attention.v);
+    if constexpr (A::OF_8_BITS) {
+        p.k_type = c.attention.k_type;
+        p.v_type = c.attention.v_type;
+        p.per = c.attention.scales.per;
+        p.k_scales = c.attention.scales.k;
+        p.v_scales = c.attention.scales.v;
+    }
     simt::Report report = attend(version, config_of(c, schedule, p, memory, seed), p, schedule.of);
     if (!report.ok()) {
         fail_case(c, version, report.text.c_str());
@@ -174,22 +94,25 @@ static cp_window window_of(const shape &s, int seed) {
 
 /* Cases as they are; with a window, another one for each seed and shape; with changed scores and
  * sinks, every other one with a window, too. */
-enum Kind { PLAIN, WINDOWS, SCORES };
+enum Kind { PLAIN, WINDOWS, SCORES, CACHES };
 
 /* each(case, version, schedule) for every shape, version and length of tasks. */
 template <class Each> static void each_case(int n_seeds, Kind kind, Each each) {
     int of_shape = 0;
-    for (const shape &s : shapes) {
+    for (shape s : shapes) {
         of_shape++;
+        s.kv_type = kind == CACHES ? CP_FP32 : s.kv_type; /* before they are rounded to 8 bits */
         for (int seed = 1; seed <= n_seeds; seed++) {
             attend_case c;
             score_case drawn;
             int number = of_shape + 5 * seed;
             case_make(&c, &s, static_cast<unsigned long long>(seed));
-            if (kind == WINDOWS || (kind == SCORES && number / 2 % 2 == 1)) {
+            std::unique_ptr<CacheOf> cache(kind == CACHES ? new CacheOf(c, number + seed / 3)
+                                                          : nullptr);
+            if (kind == WINDOWS || (kind >= SCORES && number / 2 % 2 == 1)) {
                 c.attention.window = window_of(s, number);
             }
-            if (kind == SCORES) {
+            if (kind == SCORES || (kind == CACHES && number % 3 == 0)) {
                 score_case_draw(&c, &drawn, static_cast<unsigned long long>(number + number / 7));
             }
             for (int version = 1; version <= plain::n_versions; version++) {
@@ -197,6 +120,7 @@ template <class Each> static void each_case(int n_seeds, Kind kind, Each each) {
                     each(c, version, Schedule(c, 1 + seed % 3));
                 }
             }
+            cache.reset();
             case_free(&c);
         }
     }
@@ -222,15 +146,25 @@ static Result result_in(const attend_case &c, int version, const Schedule &sched
 
 static Result checked_result(const attend_case &c, int version, const Schedule &schedule,
                              int seed) {
-    return c.shape.q_type == CP_BF16
-               ? result_in<checked::BfloatNats, checked::BfloatBits>(c, version, schedule, seed)
-               : result_in<checked::Nats, checked::Bits>(c, version, schedule, seed);
+    using namespace checked;
+    return is_cached(c)
+               ? c.shape.q_type == CP_BF16
+                     ? result_in<BfloatCachedNats, BfloatCachedBits>(c, version, schedule, seed)
+                     : result_in<CachedNats, CachedBits>(c, version, schedule, seed)
+           : c.shape.q_type == CP_BF16
+               ? result_in<BfloatNats, BfloatBits>(c, version, schedule, seed)
+               : result_in<Nats, Bits>(c, version, schedule, seed);
 }
 
 static Result plain_result(const attend_case &c, int version, const Schedule &schedule, int seed) {
-    return c.shape.q_type == CP_BF16
-               ? result_in<plain::BfloatNats, plain::BfloatBits>(c, version, schedule, seed)
-               : result_in<plain::Nats, plain::Bits>(c, version, schedule, seed);
+    using namespace plain;
+    return is_cached(c)
+               ? c.shape.q_type == CP_BF16
+                     ? result_in<BfloatCachedNats, BfloatCachedBits>(c, version, schedule, seed)
+                     : result_in<CachedNats, CachedBits>(c, version, schedule, seed)
+           : c.shape.q_type == CP_BF16
+               ? result_in<BfloatNats, BfloatBits>(c, version, schedule, seed)
+               : result_in<Nats, Bits>(c, version, schedule, seed);
 }
 
 static double compare_one(const attend_case &c, int version, const Schedule &schedule,
@@ -323,8 +257,18 @@ static void run_in_orders(Kind kind) {
     });
 }
 
+static void checks_find_nothing_with_caches(void **) {
+    check_all(3, CACHES);
+}
+
+/* NUM-16 to NUM-19 */
+static void so_are_those_of_caches_of_8_bits(void **) {
+    compare_all(9, CACHES);
+}
+
 static void every_order_gives_the_same_bits(void **) {
     run_in_orders(PLAIN);
+    run_in_orders(CACHES);
     run_in_orders(WINDOWS);
     run_in_orders(SCORES);
 }
@@ -354,6 +298,8 @@ static void a_large_window_and_none_are_the_same(void **) {
 /* Q and K in Z_q, V in Z_p; also where no key is: whoever reads that gets something else. */
 struct FieldData {
     std::vector<std::uint16_t> q, k, v;
+    std::vector<std::uint8_t> cached_k, cached_v; /* in a case with a cache; else none */
+    std::vector<unsigned> k_scales, v_scales;
     std::vector<unsigned> slopes, sinks; /* in a case with changed scores; else none */
     unsigned scale, cap = 0;
 
@@ -373,6 +319,31 @@ struct FieldData {
         }
         scale = 1 + static_cast<unsigned>(random_below(&random, Field::q - 1));
         draw_scores(c, &random);
+        if (is_cached(c)) {
+            draw_cache(c, c.attention.k_type, Field::q, &random, cached_k, k_scales, k);
+            draw_cache(c, c.attention.v_type, Field::p, &random, cached_v, v_scales, v);
+        }
+    }
+
+    /* NUM-18: bytes and scales, and what they stand for. */
+    static void draw_cache(const attend_case &c, int type, unsigned modulus,
+                           unsigned long long *random, std::vector<std::uint8_t> &bytes,
+                           std::vector<unsigned> &scales, std::vector<std::uint16_t> &stands_for) {
+        const int per = c.attention.scales.per;
+        const std::size_t d = c.shape.head_dim, of_head = c.shape.chunk_size * d;
+        scales.resize(kept_case_scales(&c, per));
+        for (unsigned &x : scales) {
+            x = static_cast<unsigned>(random_below(random, static_cast<int>(modulus)));
+        }
+        bytes.resize(stands_for.size());
+        for (std::size_t i = 0; i < bytes.size(); i++) {
+            std::size_t at = per == CP_CACHE_SCALE_TOKEN  ? i / d
+                             : per == CP_CACHE_SCALE_HEAD ? i / of_head % c.shape.n_kv_heads
+                                                          : 0;
+            bytes[i] = static_cast<std::uint8_t>(random_below(random, 256));
+            stands_for[i] = static_cast<std::uint16_t>(
+                chunkproof::FieldCached::wide(type, bytes[i]) * scales[at] % modulus);
+        }
     }
 
     /* As many of a cap, slopes and sinks as the case has. */
@@ -441,11 +412,8 @@ struct FieldRow {
 };
 
 template <class Exact>
-static void compare_exactly(const attend_case &c, int version, const Schedule &schedule,
-                            const std::vector<unsigned long long> &powers, int seed) {
-    if (c.shape.q_type != CP_FP16) {
-        return; /* there are no types here */
-    }
+static void compare_in(const attend_case &c, int version, const Schedule &schedule,
+                       const std::vector<unsigned long long> &powers, int seed) {
     FieldData data(c);
     Memory<Exact> memory(c, schedule.of);
     Problem<Exact> p = problem_of(c, schedule, memory);
@@ -454,8 +422,18 @@ static void compare_exactly(const attend_case &c, int version, const Schedule &s
     p.slopes = data.slopes.empty() ? nullptr : data.slopes.data();
     p.sinks = data.sinks.empty() ? nullptr : data.sinks.data();
     p.q = data.q.data();
-    p.k = data.k.data();
-    p.v = data.v.data();
+    if constexpr (Exact::OF_8_BITS) {
+        p.k = data.cached_k.data();
+        p.v = data.cached_v.data();
+        p.k_type = c.attention.k_type;
+        p.v_type = c.attention.v_type;
+        p.per = c.attention.scales.per;
+        p.k_scales = data.k_scales.data();
+        p.v_scales = data.v_scales.data();
+    } else {
+        p.k = data.k.data();
+        p.v = data.v.data();
+    }
     simt::Report report = attend(version, config_of(c, schedule, p, memory, seed), p, schedule.of);
     if (!report.ok()) {
         fail_case(c, version, report.text.c_str());
@@ -482,6 +460,15 @@ static void compare_exactly(const attend_case &c, int version, const Schedule &s
     }
 }
 
+static void compare_exactly(const attend_case &c, int version, const Schedule &schedule,
+                            const std::vector<unsigned long long> &powers) {
+    if (is_cached(c)) {
+        compare_in<plain::ExactCached>(c, version, schedule, powers, 0);
+    } else if (c.shape.q_type == CP_FP16) { /* other types are no other numbers here */
+        compare_in<plain::Exact>(c, version, schedule, powers, 0);
+    }
+}
+
 static std::vector<unsigned long long> powers_of_w() {
     std::vector<unsigned long long> powers(Field::q, 1);
     for (unsigned i = 1; i < Field::q; i++) {
@@ -505,21 +492,28 @@ static void the_fields_are_fields(void **) {
 static void exact_over_finite_fields(void **) {
     std::vector<unsigned long long> powers = powers_of_w();
     each_case(3, PLAIN, [&](const attend_case &c, int version, const Schedule &schedule) {
-        compare_exactly<plain::Exact>(c, version, schedule, powers, 0);
+        compare_exactly(c, version, schedule, powers);
     });
 }
 
 static void exact_with_windows(void **) {
     std::vector<unsigned long long> powers = powers_of_w();
     each_case(4, WINDOWS, [&](const attend_case &c, int version, const Schedule &schedule) {
-        compare_exactly<plain::Exact>(c, version, schedule, powers, 0);
+        compare_exactly(c, version, schedule, powers);
     });
 }
 
 static void exact_with_changed_scores(void **) {
     std::vector<unsigned long long> powers = powers_of_w();
     each_case(6, SCORES, [&](const attend_case &c, int version, const Schedule &schedule) {
-        compare_exactly<plain::Exact>(c, version, schedule, powers, 0);
+        compare_exactly(c, version, schedule, powers);
+    });
+}
+
+static void exact_with_caches_of_8_bits(void **) {
+    std::vector<unsigned long long> powers = powers_of_w();
+    each_case(6, CACHES, [&](const attend_case &c, int version, const Schedule &schedule) {
+        compare_exactly(c, version, schedule, powers);
     });
 }
 
@@ -529,13 +523,16 @@ int main() {
         cmocka_unit_test(exact_over_finite_fields),
         cmocka_unit_test(exact_with_windows),
         cmocka_unit_test(exact_with_changed_scores),
+        cmocka_unit_test(exact_with_caches_of_8_bits),
         cmocka_unit_test(numbers_are_within_the_tolerance),
         cmocka_unit_test(so_are_those_of_windows),
         cmocka_unit_test(tanhf_is_as_exact_as_declared),
         cmocka_unit_test(so_are_those_of_changed_scores),
+        cmocka_unit_test(so_are_those_of_caches_of_8_bits),
         cmocka_unit_test(checks_find_nothing),
         cmocka_unit_test(checks_find_nothing_with_windows),
         cmocka_unit_test(checks_find_nothing_with_changed_scores),
+        cmocka_unit_test(checks_find_nothing_with_caches),
         cmocka_unit_test(every_order_gives_the_same_bits),
         cmocka_unit_test(a_large_window_and_none_are_the_same),
     };

@@ -107,7 +107,8 @@ struct cp_cuda_attention {
     struct cp_window window; /* which keys a row sees (WINDOW-1); all zeros: those up to its own */
     struct cp_scores scores; /* what changes scores, and sinks (SCORE-1 to 4); all zeros: nothing */
     int q_type;              /* CP_FP16, which is 0, or CP_BF16 */
-    int k_type, v_type;      /* that of q */
+    int k_type, v_type;      /* both that of q, or each CP_E4M3, CP_E5M2 or CP_INT8 */
+    struct cp_scales scales; /* of K and V of 8 bits (NUM-18); all zeros: none */
 };
 
 struct cp_cuda;

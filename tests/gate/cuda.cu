@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The project's own CUDA kernels, through their launcher (chunkproof/cuda.h): CHUNKPROOF_VERSION 1
- * to 3, in binary16, or with CUDA_bf16 in bfloat16. */
+ * to 3, in binary16, or with CUDA_bf16 in bfloat16; or with K and V of 8 bits, as another macro
+ * says. */
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
@@ -14,9 +15,27 @@ static const int VERSION = CHUNKPROOF_VERSION;
 #ifdef CUDA_bf16
 static const int TYPE = CP_BF16;
 #define KIND ", bfloat16"
+static const cp_kernel_cache CACHE = {};
+#elif defined(CUDA_e4m3)
+static const int TYPE = CP_FP16;
+#define KIND ", E4M3"
+static const cp_kernel_cache CACHE = {CP_CACHE_E4M3, CP_CACHE_E4M3, CP_CACHE_SCALE_HEAD};
+#elif defined(CUDA_int8)
+static const int TYPE = CP_FP16;
+#define KIND ", INT8"
+static const cp_kernel_cache CACHE = {CP_CACHE_INT8, CP_CACHE_INT8, CP_CACHE_SCALE_TOKEN};
+#elif defined(CUDA_mixed) /* in bfloat16 */
+static const int TYPE = CP_BF16;
+#define KIND ", E5M2 and E4M3"
+static const cp_kernel_cache CACHE = {CP_CACHE_E5M2, CP_CACHE_E4M3, CP_CACHE_SCALE_TENSOR};
+#elif defined(CUDA_tokens)
+static const int TYPE = CP_BF16;
+#define KIND ", INT8 and E5M2"
+static const cp_kernel_cache CACHE = {CP_CACHE_INT8, CP_CACHE_E5M2, CP_CACHE_SCALE_TOKEN};
 #else
 static const int TYPE = CP_FP16;
 #define KIND ""
+static const cp_kernel_cache CACHE = {};
 #endif
 static const int CHUNKS_PER_TASK = 3;
 static const std::size_t MOST_WORKSPACE = std::size_t{256} << 20;
@@ -147,7 +166,10 @@ static int start(cp_cuda *cuda, const cp_plan *plan, const cp_kernel_call *call)
     attention.head_dim = call->head_dim;
     attention.scale = call->scale;
     attention.window = {call->window, call->ahead, call->kept};
-    attention.q_type = attention.k_type = attention.v_type = TYPE;
+    attention.q_type = TYPE;
+    attention.k_type = CACHE.k == CP_CACHE_PLAIN ? TYPE : CACHE.k;
+    attention.v_type = CACHE.v == CP_CACHE_PLAIN ? TYPE : CACHE.v;
+    attention.scales = {CACHE.scales, call->k_scales, call->v_scales};
     attention.q = call->q;
     attention.k = call->k;
     attention.v = call->v;
@@ -196,6 +218,10 @@ static struct cp_kernel describe() {
     kernel.arithmetic.values = kernel.arithmetic.score;
     kernel.arithmetic.weights = VERSION < 3 ? CP_FP32 : TYPE;
     kernel.arithmetic.partials = CP_FP32;
+    kernel.cache = CACHE;
+    kernel.arithmetic.k_dequantised = CP_FP32;
+    kernel.arithmetic.v_dequantised =
+        VERSION == 3 && CACHE.scales == CP_CACHE_SCALE_TOKEN ? TYPE : CP_FP32;
     kernel.arithmetic.in_bits = VERSION == 3;
     kernel.arithmetic.exp_error = 0x1p-22;
     kernel.arithmetic.tanh_error = 0x1p-22;

@@ -7,6 +7,7 @@
 extern "C" {
 #include "chunkproof/tolerance.h"
 #include "tests/attend_case.h"
+#include "tests/kept_case.h"
 #include "tests/score_case.h"
 }
 
@@ -59,6 +60,47 @@ static inline cp_format format_of(int type) {
                              : cp_format_fp32();
 }
 
+static inline bool is_cached(const attend_case &c) {
+    return c.attention.k_type >= CP_E4M3;
+}
+
+/* The largest of 1 and of the scales, or of what they divide 1 into. Some are NaN. */
+static inline double most_of(const attend_case &c, const float *scales, bool inverse) {
+    double most = 1.0;
+    for (std::size_t i = 0; scales != nullptr && i < kept_case_scales(&c, c.attention.scales.per);
+         i++) {
+        double scale = static_cast<double>(scales[i]);
+        most = std::fmax(most, inverse ? 1.0 / scale : scale);
+    }
+    return most;
+}
+
+/* NUM-19. Scores are multiplied by the scale of K, and the weight or o by that of V; or numbers of
+ * V are, and rounded to the type of Q: in version 3, with scales of tokens. Sums as they come are
+ * off by a little more, for what binary64 rounds here. */
+static inline void add_scales(const attend_case &c, int version, cp_arithmetic &a) {
+    const cp_scales &scales = c.attention.scales;
+    const cp_format by = cp_format_fp32();
+    const bool rounds = version == 3 && scales.per == CP_CACHE_SCALE_TOKEN;
+    const cp_format to = rounds ? format_of(c.shape.q_type) : cp_format{0, 0, INFINITY};
+    const double more = 1.0 + 0x1p-40, twice = (1.0 + by.unit) * (1.0 + by.unit);
+    double query = 0.0, number = cp_number8_largest(c.attention.k_type) + 1.0;
+    for (int i = 0; i < c.n_rows * c.shape.n_heads * c.shape.head_dim; i++) {
+        query = std::fmax(query, std::fabs(c.q[i]));
+    }
+    double w = twice * most_of(c, scales.k, false), e = by.tiny * std::fmax(query, number);
+    a.score.term_tiny = w * (a.score.term_tiny + (1.0 + a.score.term_unit) * e) * more;
+    a.score.tiny *= w;
+    a.score.term_unit = (twice * (1.0 + a.score.term_unit) - 1.0) * more;
+
+    double u = std::fmax(a.weights.unit, by.unit), h = (1.0 + to.unit) * twice;
+    double g = (1.0 + to.unit) * (1.0 + by.unit);
+    double tiny = a.weights.tiny + 4.0 * by.tiny * u / by.unit;
+    a.weights.tiny = (g + (g - 1.0) / u) * tiny * most_of(c, scales.v, true) * more;
+    a.weights.unit = ((1.0 + u) * h - 1.0) * more;
+    a.eta_o = a.eta_o * most_of(c, scales.v, false) + to.tiny + 3.0 * by.tiny;
+}
+
 /* NUM-7 for a version. Version 3 has weights in the type of Q, and a scale that was rounded when it
  * was made. */
 static inline cp_arithmetic arithmetic_of(int version, const attend_case &c) {
@@ -67,6 +109,9 @@ static inline cp_arithmetic arithmetic_of(int version, const attend_case &c) {
     cp_arithmetic arithmetic = cp_arithmetic_fp32(c.shape.head_dim, weights, output);
     if (version == 3) {
         arithmetic.score.scale_unit = 0x1.01p-23;
+    }
+    if (is_cached(c)) {
+        add_scales(c, version, arithmetic);
     }
     return arithmetic;
 }

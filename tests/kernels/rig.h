@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "chunkproof/cuda.h"
 #include "kernels/simt/host.h"
+#include "tests/kernels/cached.h"
 
 static const int CHUNKS_PER_TASK = 2;
 static const int N_VERSIONS = 3;
@@ -51,6 +53,7 @@ struct Rig {
     cp_cuda_attention attention = {};
     std::size_t out_bytes, lse_bytes;
     std::vector<void *> memory;
+    std::unique_ptr<CacheOf> cache;
 
     /* Over a plan of the case's own, or over one that becomes the case's. */
     explicit Rig(const shape &s, int seed = 1, int chunks_per_task = CHUNKS_PER_TASK,
@@ -96,7 +99,25 @@ struct Rig {
         settle();
     }
 
+    /* K and V of 8 bits, on the device and in the case. */
+    void change_cache(int seed) {
+        const std::size_t numbers = static_cast<std::size_t>(c.plan->capacity) *
+                                    c.shape.n_kv_heads * c.shape.chunk_size * c.shape.head_dim;
+        cache.reset(new CacheOf(c, seed));
+        attention.k_type = c.attention.k_type;
+        attention.v_type = c.attention.v_type;
+        attention.k = loaded(c.attention.k, numbers);
+        attention.v = loaded(c.attention.v, numbers);
+        attention.scales = c.attention.scales;
+        const std::size_t bytes = kept_case_scales(&c, attention.scales.per) * sizeof(float);
+        for (const float **list : {&attention.scales.k, &attention.scales.v}) {
+            *list = *list == nullptr ? nullptr : static_cast<float *>(loaded(*list, bytes));
+        }
+        settle();
+    }
+
     ~Rig() {
+        cache.reset();
         cp_cuda_free(cuda);
         for (void *one : memory) {
             (void)cudaFree(one);

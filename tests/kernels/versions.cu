@@ -41,11 +41,13 @@ constexpr bool is_compiled(int version) {
 template <class A> struct is_in_bits : std::false_type {};
 template <> struct is_in_bits<Bits> : std::true_type {};
 template <> struct is_in_bits<BfloatBits> : std::true_type {};
+template <> struct is_in_bits<CachedBits> : std::true_type {};
+template <> struct is_in_bits<BfloatCachedBits> : std::true_type {};
 
 /* Versions 1 and 2 have scores in nats, or exact ones; version 3 in bits. */
 template <class A> constexpr bool is_for(int version) {
     return is_compiled(version) &&
-           (std::is_same<A, Exact>::value || is_in_bits<A>::value == (version == 3));
+           (std::is_base_of<chunkproof::Field, A>::value || is_in_bits<A>::value == (version == 3));
 }
 
 template <class A>
@@ -80,6 +82,11 @@ ATTEND(Nats)
 ATTEND(Bits)
 ATTEND(BfloatNats)
 ATTEND(BfloatBits)
+ATTEND(CachedNats)
+ATTEND(CachedBits)
+ATTEND(BfloatCachedNats)
+ATTEND(BfloatCachedBits)
 ATTEND(Exact)
+ATTEND(ExactCached)
 
 } // namespace KERNELS

@@ -3,6 +3,7 @@
  * that the executor sees each load and store, and `plain`. This file is included once for each,
  * so it has no guard. Each namespace has its own types for the arithmetics, so that its kernels
  * are separate, too. */
+#include "kernels/cache.h"
 #include "kernels/field.h"
 #include "kernels/problem.h"
 #include "kernels/real.h"
@@ -14,7 +15,12 @@ struct Nats : chunkproof::Real {};
 struct Bits : chunkproof::RealInBits {};
 struct BfloatNats : chunkproof::RealBf16 {};
 struct BfloatBits : chunkproof::RealBf16InBits {};
+struct CachedNats : chunkproof::RealCache {};
+struct CachedBits : chunkproof::RealCacheInBits {};
+struct BfloatCachedNats : chunkproof::RealBf16Cache {};
+struct BfloatCachedBits : chunkproof::RealBf16CacheInBits {};
 struct Exact : chunkproof::Field {};
+struct ExactCached : chunkproof::FieldCached {};
 
 const int n_versions = 3;
 
