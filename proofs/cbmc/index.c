@@ -34,6 +34,24 @@ static void check_slices(int chunk_size, int head_dim, int n_kv_heads) {
     REACH("the next chunk", last && kv_head > 0);
 }
 
+/* NUM-18: scales of tokens lie one behind the other, where keys do, in [capacity][h_kv][c]; and a
+ * K/V head, or the tensor, has one. */
+static void check_scales(int chunk_size, int head_dim, int n_kv_heads) {
+    int chunk = between(0, MOST_CHUNKS - 1), kv_head = between(0, MOST_HEADS - 1);
+    int slot = between(0, chunk_size - 1), per = nondet_int();
+    __CPROVER_assume(kv_head < n_kv_heads);
+    struct cp_dims p = {n_kv_heads, n_kv_heads, head_dim, chunk_size};
+    size_t at = cp_scale_at(&p, CP_CACHE_SCALE_TOKEN, chunk, kv_head, slot);
+    CHECK("NUM-18: a token's scale is where its key is",
+          at * (size_t)head_dim ==
+              cp_slice_begin(&p, chunk, kv_head) + (size_t)slot * (size_t)head_dim);
+    CHECK("NUM-18: a K/V head has one for all chunks",
+          cp_scale_at(&p, CP_CACHE_SCALE_HEAD, chunk, kv_head, slot) == (size_t)kv_head);
+    CHECK("NUM-18: a tensor has one", per == CP_CACHE_SCALE_HEAD || per == CP_CACHE_SCALE_TOKEN ||
+                                          cp_scale_at(&p, per, chunk, kv_head, slot) == 0);
+    REACH("scales beyond 2^31", at > (size_t)INT_MAX);
+}
+
 /* PREFILL-1: the same for query rows and heads, and for partial results. */
 static void check_rows(int head_dim, int n_heads) {
     int row = between(0, CP_MOST_QUERIES - 1), head = between(0, MOST_HEADS - 1);
@@ -158,6 +176,7 @@ int main(void) {
     for (int h = 0; h < 4; h++) {
         check_queries(heads[h]);
         check_slices(64, 128, heads[h]);
+        check_scales(h % 2 == 0 ? 64 : 512, 80, heads[h]);
         check_rows(128, heads[h]);
         check_rows(80, heads[h]);
     }
