@@ -9,6 +9,8 @@
 #ifndef CHUNKPROOF_KERNELS_CACHE_H
 #define CHUNKPROOF_KERNELS_CACHE_H
 
+#include <cstdint>
+
 #include "kernels/problem.h"
 #include "kernels/real.h"
 
@@ -73,23 +75,6 @@ template <class A> __device__ auto key_number(const Problem<A> &p, typename A::S
         return A::wide(p.k_type, k);
     } else {
         return k;
-    }
-}
-
-/* For a cache of 16 bits they mean nothing. */
-template <class A> __device__ int k_type_of(const Problem<A> &p) {
-    if constexpr (A::OF_8_BITS) {
-        return p.k_type;
-    } else {
-        return 0;
-    }
-}
-
-template <class A> __device__ int v_type_of(const Problem<A> &p) {
-    if constexpr (A::OF_8_BITS) {
-        return p.v_type;
-    } else {
-        return 0;
     }
 }
 

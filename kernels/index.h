@@ -69,19 +69,21 @@ CP_INDEX int cp_kv_head_of(const struct cp_dims *p, int head) {
     return head / (p->n_heads / p->n_kv_heads);
 }
 
-/* POOL-7: the first element of slot 0 of a chunk and K/V head. */
-CP_INDEX size_t cp_slice_begin(const struct cp_dims *p, int chunk, int kv_head) {
+/* POOL-7: the first slot of a chunk and K/V head, and its first element. */
+CP_INDEX size_t cp_first_slot(const struct cp_dims *p, int chunk, int kv_head) {
     size_t slice = (size_t)chunk * (size_t)p->n_kv_heads + (size_t)kv_head;
-    return slice * (size_t)p->chunk_size * (size_t)p->head_dim;
+    return slice * (size_t)p->chunk_size;
+}
+
+CP_INDEX size_t cp_slice_begin(const struct cp_dims *p, int chunk, int kv_head) {
+    return cp_first_slot(p, chunk, kv_head) * (size_t)p->head_dim;
 }
 
 /* NUM-18: which scale a key has: 0, that of its K/V head, or that of its token and head. */
 CP_INDEX size_t cp_scale_at(const struct cp_dims *p, int per, int chunk, int kv_head, int slot) {
-    if (per == CP_CACHE_SCALE_TOKEN) {
-        size_t slice = (size_t)chunk * (size_t)p->n_kv_heads + (size_t)kv_head;
-        return slice * (size_t)p->chunk_size + (size_t)slot;
-    }
-    return per == CP_CACHE_SCALE_HEAD ? (size_t)kv_head : 0;
+    return per == CP_CACHE_SCALE_TOKEN  ? cp_first_slot(p, chunk, kv_head) + (size_t)slot
+           : per == CP_CACHE_SCALE_HEAD ? (size_t)kv_head
+                                        : 0;
 }
 
 /* For a row of partial results, or of queries, and a head: the number of its state; its first

@@ -75,7 +75,7 @@ __device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int n_ke
 
 /* TPP-1, for the chunks that sequences share and for those that one sequence alone has. Block
  * (task, head, any), thread i: element i of the partial results of the task's query rows. */
-template <class A> __global__ void attend_tasks(Problem<A> p) {
+template <class A> __device__ void attend_rows(const Problem<A> &p) {
     const cp_task &task = p.lists.task[blockIdx.x];
     int n_keys = p.lists.n_keys[blockIdx.x], head = blockIdx.y, i = threadIdx.x;
     for (int x = blockIdx.z; x < task.n_rows; x = cp_next_tile(x, 1, gridDim.z)) {
@@ -92,11 +92,24 @@ template <class A> __global__ void attend_tasks(Problem<A> p) {
     }
 }
 
+template <class A> __global__ void attend_tasks(Problem<A> p) {
+    attend_rows(p);
+}
+
+/* Of a cache of 8 bits: within the registers of a block of 1024 threads. */
+template <class A> __global__ void __launch_bounds__(CP_MOST_BLOCK) attend_cached(Problem<A> p) {
+    attend_rows(p);
+}
+
 /* The two phases; launch is that of merge(). */
 template <class A, class Launch>
 void attend(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
     dim3 tasks(schedule.n_tasks, p.n_heads, cp_blocks_for(schedule.most_rows, 1));
-    launch(tasks, dim3(p.head_dim), 0, attend_tasks<A>, p);
+    if constexpr (A::OF_8_BITS) {
+        launch(tasks, dim3(p.head_dim), 0, attend_cached<A>, p);
+    } else {
+        launch(tasks, dim3(p.head_dim), 0, attend_tasks<A>, p);
+    }
     merge(launch, p, schedule);
 }
 

@@ -71,12 +71,9 @@ template <class A, int D> __device__ void load_queries(const Problem<A> &p, Tile
     }
 }
 
-/* A piece of a key, or of its value, as tiles have it. */
-template <class A, class T> __device__ void load_piece(T *to, const T *from, int) {
-    move_piece(to, from);
-}
-
-template <class A, class T> __device__ void load_piece(T *to, const std::uint8_t *from, int type) {
+/* A piece of a key of 8 bits, or of its value. */
+template <class A, class T>
+__device__ void convert_piece(T *to, const std::uint8_t *from, int type) {
     uint2 bytes = *reinterpret_cast<const uint2 *>(from);
     uint4 elements = unpacked<A>(type, bytes.x, bytes.y, 1);
     *reinterpret_cast<uint4 *>(to) = elements;
@@ -105,8 +102,13 @@ __device__ void load_keys(const Problem<A> &p, const cp_task &task, int kv_head,
         int j = e / (D / PIECE), i = e % (D / PIECE) * PIECE;
         if (first_key + j < n_keys) {
             std::size_t at = key_begin(p, task, kv_head, first_key + j) + i;
-            load_piece<A>(&tiles.k[j][i], &p.k[at], k_type_of(p));
-            load_piece<A>(&tiles.v[j][i], &p.v[at], v_type_of(p));
+            if constexpr (A::OF_8_BITS) {
+                convert_piece<A>(&tiles.k[j][i], &p.k[at], p.k_type);
+                convert_piece<A>(&tiles.v[j][i], &p.v[at], p.v_type);
+            } else {
+                move_piece(&tiles.k[j][i], &p.k[at]);
+                move_piece(&tiles.v[j][i], &p.v[at]);
+            }
         } else {
             clear_piece(&tiles.k[j][i]);
             clear_piece(&tiles.v[j][i]);
@@ -163,10 +165,10 @@ __device__ void weigh(const Problem<A> &p, const cp_task &task, Tiles<A, D> &til
     typename A::Weight rescale = A::exponential(m, m_new);
     n = A::add(A::multiply(rescale, n), warp_sum<A>(weight));
     m = m_new;
-    if constexpr (A::OF_8_BITS) {
-        weight = A::multiply(weight, tiles.v_scale[j]); /* n has it without */
-    }
     tiles.weight[x][j] = weight;
+    if constexpr (A::OF_8_BITS) { /* n has it without */
+        tiles.weight[x][j] = A::multiply(weight, tiles.v_scale[j]);
+    }
     if (j == 0) {
         tiles.rescale[x] = rescale;
     }

@@ -261,6 +261,30 @@ static void checks_find_nothing_with_caches(void **) {
     check_all(3, CACHES);
 }
 
+/* NUM-16: all numbers of each format in binary32, and all pairs of neighbours in tiles. */
+static void numbers_of_8_bits_are_exact(void **) {
+    auto same = [](double x, double y) {
+        return (std::isnan(x) && std::isnan(y)) || (x == y && std::signbit(x) == std::signbit(y));
+    };
+    for (int type : {CP_E4M3, CP_E5M2, CP_INT8}) {
+        for (unsigned i = 0; i < 256; i++) {
+            double right = cp_number8_to_double(static_cast<std::uint8_t>(i), type);
+            float x = plain::number_of_8_bits(type, static_cast<std::uint8_t>(i));
+            assert_true(same(static_cast<double>(x), right));
+            unsigned pairs[2][4], low = i * 0x01010101u + 0x03020100u, high = low ^ 0x5A3C7F81u;
+            plain::pairs_of_8_bits(type, low, high, pairs);
+            for (unsigned j = 0; j < 8; j++) {
+                std::uint8_t byte = static_cast<std::uint8_t>((j < 4 ? low : high) >> (j % 4 * 8));
+                std::uint16_t first = static_cast<std::uint16_t>(pairs[0][j / 2] >> (j % 2 * 16));
+                std::uint16_t second = static_cast<std::uint16_t>(pairs[1][j / 2] >> (j % 2 * 16));
+                double number = cp_number8_to_double(byte, type);
+                assert_true(same(cp_fp16_to_double(first), number));
+                assert_true(same(cp_bf16_to_double(second), number) || std::isnan(number));
+            }
+        }
+    }
+}
+
 /* NUM-16 to NUM-19 */
 static void so_are_those_of_caches_of_8_bits(void **) {
     compare_all(9, CACHES);
@@ -528,6 +552,7 @@ int main() {
         cmocka_unit_test(so_are_those_of_windows),
         cmocka_unit_test(tanhf_is_as_exact_as_declared),
         cmocka_unit_test(so_are_those_of_changed_scores),
+        cmocka_unit_test(numbers_of_8_bits_are_exact),
         cmocka_unit_test(so_are_those_of_caches_of_8_bits),
         cmocka_unit_test(checks_find_nothing),
         cmocka_unit_test(checks_find_nothing_with_windows),

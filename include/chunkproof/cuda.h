@@ -31,18 +31,26 @@
  * K and V. The caller owns them, and writes the keys and values of new tokens on the device, where
  * POOL-7 says. When cp_tree_fork() returns a copy_from that is not -1, the caller copies that
  * chunk's slice of K and of V, h_kv c d numbers each, to the slice of copy_to: with
- * cudaMemcpyAsync() in the same stream, before attention. cp_kv_write() and cp_kv_copy() are for
- * host memory.
+ * cudaMemcpyAsync() in the same stream, before attention. So it does with scales of tokens, h_kv c
+ * of them. cp_kv_write() and cp_kv_copy() are for host memory.
  *
  * Requirements. The device has compute capability 8.0 or more; other devices are refused. K and V
  * are in the layout of POOL-7.
  *
- * Types. Q, K and V are in binary16, or all three in bfloat16, which a call says. Its output is of
- * the same type, or in binary32. Layers of both types may share an update.
+ * Types. Q is in binary16 or bfloat16. K and V are of the same type; or both have 8 bits, each in
+ * E4M3, E5M2 or INT8 (NUM-16), and perhaps scales (NUM-18). The output is of the type of Q, or in
+ * binary32. A call says which, and layers of any types may share an update. All versions take all
+ * of these. Refused are K and V of which one has 8 bits, or another type of 16 bits than Q, and
+ * scales of numbers of 16 bits.
  *
  * Arithmetic (NUM-7). Sums are in binary32. Version 3 rounds weights to the type of Q before it
- * multiplies them by V; in bfloat16 that leaves 8 bits of them. Results do not depend on when and
- * where threads run. Their last bits depend on the version and on chunks_per_task. */
+ * multiplies them by V; in bfloat16 that leaves 8 bits of them. Numbers of 8 bits are exact in each
+ * type of Q. A scale is multiplied in binary32 (NUM-19), that of K by the score. That of V is
+ * multiplied by the number in version 1, by the weight in version 2, and by o in version 3; but
+ * version 3 multiplies numbers of V by scales of tokens, and rounds the products to the type of Q.
+ * In binary16 such a product is to be at most 65504 in magnitude, which is not checked. Results do
+ * not depend on when and where threads run. Their last bits depend on the version and on
+ * chunks_per_task. */
 #ifndef CHUNKPROOF_CUDA_H
 #define CHUNKPROOF_CUDA_H
 
@@ -86,10 +94,10 @@ struct cp_cuda_limits {
 /* Caps on scores are from here to its reciprocal. */
 #define CP_CUDA_LEAST_CAP 0x1p-125
 
-/* One layer. The arrays are in device memory, also those of `scores`; q, k, v and out are aligned
- * to 16 bytes. Slopes and sinks are at most FLT_MAX / 2 in magnitude, which is not checked. They
- * and the cap are rounded to binary32. So are distances of 2^24 and more between a key and a row;
- * the tolerance does not count that. */
+/* One layer. The arrays are in device memory, also those of `scores` and `scales`; q, k, v and out
+ * are aligned to 16 bytes. Slopes and sinks are at most FLT_MAX / 2 in magnitude, which is not
+ * checked. They and the cap are rounded to binary32. So are distances of 2^24 and more between a
+ * key and a row; the tolerance does not count that. */
 struct cp_cuda_attention {
     struct cp_stamp stamp; /* the tree's current one; a plan with another is refused (PLAN-5) */
     int version;           /* of the kernels, 1 to 3; 0: the highest that supports the call */
@@ -167,11 +175,12 @@ unsigned long long cp_cuda_generation(const struct cp_cuda *cuda);
  *   CP_ERROR_STALE        there is no plan on the device, or its stamp is not `stamp` (PLAN-5)
  *   CP_ERROR_ARGUMENT     q, k, v or out is NULL or not aligned, scale is NaN or out of range, a
  *                         number of the window is negative or above CP_MAX_WINDOW, the cap is
- *                         neither 0 nor from CP_CUDA_LEAST_CAP to its reciprocal, slopes or sinks
- *                         are not aligned
+ *                         neither 0 nor from CP_CUDA_LEAST_CAP to its reciprocal, slopes, sinks
+ *                         or scales are not aligned, scales.per is unknown
  *   CP_ERROR_SHAPE        h, h_kv or d is below 1, or h is not a multiple of h_kv
  *   CP_ERROR_WORKSPACE    h or d is above its limit
- *   CP_ERROR_UNSUPPORTED  q_type is neither CP_FP16 nor CP_BF16, k_type or v_type is another one,
+ *   CP_ERROR_UNSUPPORTED  q_type is neither CP_FP16 nor CP_BF16, k_type and v_type are neither
+ *                         both q_type nor both of 8 bits, scales are there for K and V of 16 bits,
  *                         out_type is neither q_type nor CP_FP32, there is no such version, or the
  *                         version does not support this head dimension or this device
  *   CP_ERROR_CUDA         a call to CUDA failed */

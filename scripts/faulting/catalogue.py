@@ -20,7 +20,7 @@ WHO = {
     "test": "PROGRAM",
     "python": "TEST",
     "kernel": "version N, launcher, or lists",
-    "gate": "itself, KERNEL.c, or version N, each perhaps with deep",
+    "gate": "itself, KERNEL.c, or version N [KIND], each perhaps with deep",
     "explain": "WORDS",
     "wp": "UNIT FUNCTION or UNIT FUNCTION.CLAUSE",
     "cbmc": "HARNESS",

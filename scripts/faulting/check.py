@@ -156,7 +156,8 @@ def of_gate(fault: Fault, words: list[str]) -> str | None:
         path = ROOT / fault.source
         defines = fault.source.endswith((".c", ".cu")) and "cp_kernel cp_kernel" in path.read_text()
         return None if defines else f"{fault.source} is no kernel: name one that includes it"
-    if versions(words):
+    kind = words[2] if len(words) == 3 else None
+    if versions(words[:2]) and (kind is None or f"CUDA_{kind}" in text_of("tests/gate/cuda.cu")):
         return None if fault.source.startswith("kernels/") else f"{fault.source} is not in kernels/"
     return None if len(words) == 1 and (ROOT / words[0]).is_file() else "there is no such kernel"
 

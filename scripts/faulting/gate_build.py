@@ -28,14 +28,15 @@ def is_deep(fault: Fault) -> bool:
 
 
 def kernel_of(fault: Fault) -> str:
-    """What a fault is in, and what must be right without it: a source, or "version N"."""
+    """What a fault is in, and what must be right without it: a source, or "version N", perhaps with
+    a kind of tests/gate/cuda.cu."""
     said = fault.fields["gate"].removesuffix(" deep")
     return fault.source if said == "itself" else said
 
 
 def name_of(kernel: str) -> str:
     return (
-        "cuda_v" + kernel.removeprefix(VERSION)
+        "cuda_v" + kernel.removeprefix(VERSION).replace(" ", "_")
         if is_version(kernel)
         else pathlib.Path(kernel).name.removesuffix(".c")
     )
@@ -102,6 +103,7 @@ def version_commands(
     place: pathlib.Path, version: str, source: str, text: str
 ) -> list[list[object]]:
     """The header with the fault is found before the one without."""
+    number, *kinds = version.split()
     header = place / source
     header.parent.mkdir(parents=True)
     header.write_text(text, encoding="utf-8")
@@ -131,7 +133,8 @@ def version_commands(
         ["objcopy", *renamed, place / "kernel.o"],
         [
             *compile_cuda,
-            f"-DCHUNKPROOF_VERSION={version}",
+            f"-DCHUNKPROOF_VERSION={number}",
+            *(f"-DCUDA_{kind}" for kind in kinds),
             "-shared",
             "-pthread",
             "-o",

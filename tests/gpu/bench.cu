@@ -306,7 +306,8 @@ static void run(Clock &clock, const Load &load, double bandwidth, double rate) {
                                            {0.0, nullptr, nullptr},
                                            CP_FP16,
                                            CP_FP16,
-                                           CP_FP16};
+                                           CP_FP16,
+                                           {0, nullptr, nullptr}};
             Times t = clock.times(
                 [&] { must(cp_cuda_attend(cuda, &attention, clock.stream), cp_cuda_text(cuda)); });
             int shared = 0;

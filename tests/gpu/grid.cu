@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every version of the kernels over the whole grid of shapes, through the launcher, against the
- * certified tolerance: on a GPU, or on the CPU's device (make gpu, make simt).
+/* Every version of the kernels over the whole grid of shapes, in binary16 and bfloat16, and with K
+ * and V of 8 bits, through the launcher, against the certified tolerance: on a GPU, or on the CPU's
+ * device (make gpu, make simt).
  *
  *     grid          all shapes, then large ones
  *     grid --small  a few shapes with small head dimensions, for the sanitizers and for a CPU
@@ -18,14 +19,24 @@ struct Totals {
 
 static const char *const query_modes[] = {"decode", "several", "all", "more"};
 
-/* Runs one version on one case; `far`: the chunks lie that many places later in the pool. */
-static void run(Totals &totals, const shape &s, int seed, int version, int most_rows, int far) {
+/* How a case is changed: the chunks lie `far` places later in the pool; K and V have 8 bits. */
+struct Change {
+    int far = 0;
+    bool cached = false;
+};
+
+/* Runs one version on one case. */
+static void run(Totals &totals, const shape &s, int seed, int version, int most_rows,
+                const Change &change) {
     Judgement judgement;
     try {
         Rig rig(s, seed, 1 + seed % 4);
         rig.attention.version = version;
+        if (change.cached) {
+            rig.change_cache(seed);
+        }
         rig.must(rig.make());
-        rig.must(far > 0 ? rig.update_far_away(far) : rig.update());
+        rig.must(change.far > 0 ? rig.update_far_away(change.far) : rig.update());
         int status = rig.attend();
         if (status == CP_ERROR_UNSUPPORTED) {
             totals.left_out++;
@@ -42,17 +53,18 @@ static void run(Totals &totals, const shape &s, int seed, int version, int most_
     if (!judgement.wrong.empty()) {
         totals.wrong++;
         std::printf("WRONG: version %d, seed %d, b %d, depth %d, c %d, h %d, h_kv %d, d %d, %s, "
-                    "far %d: %s\n",
+                    "type %d, far %d, 8 bits %d: %s\n",
                     version, seed, s.b, s.max_depth, s.chunk_size, s.n_heads, s.n_kv_heads,
-                    s.head_dim, query_modes[s.query_mode], far, judgement.wrong.c_str());
+                    s.head_dim, query_modes[s.query_mode], s.q_type, change.far,
+                    change.cached ? 1 : 0, judgement.wrong.c_str());
     }
     std::fflush(stdout);
 }
 
 static void each_version(Totals &totals, const shape &s, int seed, int most_rows = INT_MAX,
-                         int far = 0) {
+                         const Change &change = {}) {
     for (int version = 1; version <= N_VERSIONS; version++) {
-        run(totals, s, seed, version, most_rows, far);
+        run(totals, s, seed, version, most_rows, change);
     }
 }
 
@@ -69,19 +81,23 @@ static void grid(Totals &totals, bool small) {
                     if (small && (head_dim > 64 || seed % 7 != 0)) {
                         continue;
                     }
+                    const int type = seed % 5 < 2 ? CP_BF16 : CP_FP16;
                     shape s = {small ? 4 : 12,
                                small ? 3 : 6,
                                chunk_size,
                                h[0],
                                h[1],
                                head_dim,
-                               CP_FP16,
-                               CP_FP16,
-                               seed % 3 == 0 ? CP_FP32 : CP_FP16,
+                               type,
+                               type,
+                               seed % 3 == 0 ? CP_FP32 : type,
                                mode,
                                seed % CASE_N_VALUES,
                                seed % 2 == 0 ? CASE_POISON_NAN : CASE_POISON_HUGE};
                     each_version(totals, s, seed);
+                    if (seed % 2 == 0) {
+                        each_version(totals, s, seed, INT_MAX, {0, true});
+                    }
                 }
             }
         }
@@ -105,7 +121,7 @@ static void large(Totals &totals) {
     shape far = {4,       4,       64,      8,           8,           128,
                  CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN};
     int chunk = far.n_kv_heads * far.chunk_size * far.head_dim;
-    each_version(totals, far, 2, INT_MAX, INT_MAX / chunk + 1);
+    each_version(totals, far, 2, INT_MAX, {INT_MAX / chunk + 1, false});
     std::printf("large: %d run, %d wrong\n", totals.run, totals.wrong);
 }
 

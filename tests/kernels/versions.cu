@@ -4,6 +4,7 @@
 #endif
 #include "tests/kernels/versions.h"
 
+#include <cstring>
 #include <type_traits>
 
 #include "kernels/v1.h"
@@ -72,6 +73,16 @@ simt::Report attend(int version, simt::Config config, const chunkproof::Problem<
         }
     }
     return report;
+}
+
+float number_of_8_bits(int type, std::uint8_t x) {
+    return CachedNats::wide(type, x);
+}
+
+void pairs_of_8_bits(int type, unsigned low, unsigned high, unsigned (*pairs)[4]) {
+    const uint4 of[] = {chunkproof::unpacked<CachedNats>(type, low, high, 1.0f),
+                        chunkproof::unpacked<BfloatCachedNats>(type, low, high, 1.0f)};
+    std::memcpy(pairs, of, sizeof of);
 }
 
 #define ATTEND(A)                                                                                  \

@@ -24,6 +24,11 @@ struct ExactCached : chunkproof::FieldCached {};
 
 const int n_versions = 3;
 
+/* NUM-16: a number of a cache of 8 bits, and four pairs of them as the tiles of both types of Q have
+ * them, [2][4]. */
+float number_of_8_bits(int type, std::uint8_t x);
+void pairs_of_8_bits(int type, unsigned low, unsigned high, unsigned (*pairs)[4]);
+
 /* Attention by a version, 1 .. n_versions. Returns the first finding, or none. `config` gives only
  * the seed, limits and buffers. In numbers, versions 1 and 2 have scores in nats, version 3 in
  * bits. */
