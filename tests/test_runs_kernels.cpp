@@ -68,6 +68,25 @@ static std::vector<__half> halves(const std::vector<double> &numbers) {
     return to;
 }
 
+/* NUM-18: K and V in bytes with a scale for each token, of which the numbers are exact multiples.
+ * Those of slots without a token are NaNs. */
+struct Bytes {
+    std::vector<std::uint8_t> numbers;
+    std::vector<float> scales;
+
+    Bytes(const std::vector<double> &exact, int type) : numbers(exact.size()) {
+        for (std::size_t at = 0; at < exact.size() / RUNS_POSITIONS; at++) {
+            const double *of_token = &exact[at * RUNS_POSITIONS];
+            const double scale = std::isnan(of_token[0]) ? NAN : std::ldexp(1.0, -(at % 5));
+            scales.push_back(static_cast<float>(scale));
+            for (std::size_t i = 0; i < RUNS_POSITIONS; i++) {
+                numbers[at * RUNS_POSITIONS + i] =
+                    cp_number8_from_double(of_token[i] / scale, type);
+            }
+        }
+    }
+};
+
 /* Results [rows][n_heads]. */
 static void expect_rows(const prompts &p, const std::vector<float> &out,
                         const std::vector<double> &lse, int n_heads) {
@@ -167,9 +186,9 @@ static cp_cuda_limits limits_of(const cp_plan *plan, int n_rows, int n_heads, in
     return l;
 }
 
-/* Every version on one plan. `changes`: NULL, or what changes its scores. */
+/* Every version on one plan. `changes`: NULL, or what changes its scores. cached: 8 bits. */
 static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chunks_per_task,
-                     const Changes *changes = nullptr) {
+                     const Changes *changes = nullptr, bool cached = false) {
     simt::Device device;
     Memory memory;
     std::size_t keys = std::size_t{RUNS_CAPACITY} * p.plan->chunk_size * RUNS_POSITIONS;
@@ -191,6 +210,14 @@ static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chu
     a.k = memory.loaded(halves(k));
     a.v = memory.loaded(halves(v));
     a.out_type = CP_FP32;
+    if (cached) {
+        const Bytes of_k(k, CP_E4M3), of_v(v, CP_INT8);
+        a.k_type = CP_E4M3;
+        a.v_type = CP_INT8;
+        a.k = memory.loaded(of_k.numbers);
+        a.v = memory.loaded(of_v.numbers);
+        a.scales = {CP_CACHE_SCALE_TOKEN, memory.loaded(of_k.scales), memory.loaded(of_v.scales)};
+    }
     if (changes != nullptr) {
         a.scores = {3.0, memory.loaded(changes->slopes), memory.loaded(changes->sinks)};
     }
@@ -219,7 +246,7 @@ static cp_window window_of(int seed) {
     return {keys[seed % 7], ahead[seed / 7 % 4], kept[seed % 5]};
 }
 
-static void serve_lists(bool windows, bool changed) {
+static void serve_lists(bool windows, bool changed, bool cached = false) {
     const Changes many(MOST_HEADS);
     static prompts p;
     cp_plan *plan = nullptr;
@@ -232,7 +259,8 @@ static void serve_lists(bool windows, bool changed) {
         runs_as_plan(plan, p.plan, RUNS_LISTS);
         plan->stamp.step = static_cast<unsigned long long>(seed);
         bool is_many = seed % 4 == 0 || changed;
-        try_plan(p, plan, is_many ? MOST_HEADS : 1, 1 + seed % 3, changed ? &many : nullptr);
+        try_plan(p, plan, is_many ? MOST_HEADS : 1, 1 + seed % 3, changed ? &many : nullptr,
+                 cached);
         descriptors += plan->n_shared;
     }
     assert_true(descriptors > 30);
@@ -256,11 +284,18 @@ static void every_version_changes_scores_over_runs(void **) {
     serve_lists(true, true);
 }
 
+/* NUM-18: the scale of each token of a run, wherever it lies. */
+static void every_version_has_caches_over_runs(void **) {
+    serve_lists(false, false, true);
+    serve_lists(true, false, true);
+}
+
 int main() {
     const CMUnitTest tests[] = {
         cmocka_unit_test(every_version_serves_lists),
         cmocka_unit_test(every_version_has_windows_over_runs),
         cmocka_unit_test(every_version_changes_scores_over_runs),
+        cmocka_unit_test(every_version_has_caches_over_runs),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
