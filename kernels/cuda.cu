@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The launcher (chunkproof/cuda.h). Host code throughout: the kernels are those of v1.h, v2.h and
- * v3.h. */
+ * v3.h. Those of caches of 8 bits are in cuda_cache.cu. */
 #include "chunkproof/cuda.h"
 
 #include <cfloat>
@@ -11,34 +11,11 @@
 #include <cstdio>
 #include <new>
 
-#include "kernels/cache.h"
 #include "kernels/index.h"
-#include "kernels/layout.h"
-#include "kernels/real.h"
-#include "kernels/schedule.h"
-#include "kernels/simt/host.h"
-#include "kernels/v1.h"
-#include "kernels/v2.h"
-#include "kernels/v3.h"
+#include "kernels/launch.h"
 
-using chunkproof::Problem;
-
-struct cp_cuda {
-    cp_cuda_limits limits;
-    cp_layout layout;
-    char *workspace;
-    int device;
-    int capability;          /* 80: 8.0 */
-    std::size_t most_shared; /* bytes of shared memory that a block can have */
-    int *staged;             /* the schedule in pinned memory of the host, as it was last copied; */
-    cudaEvent_t copied;      /* when this has come it may be changed */
-    bool loaded;             /* the schedule below is on the device */
-    cp_schedule schedule;
-    int chunk_size;
-    cp_stamp stamp;
-    unsigned long long generation;
-    char text[256];
-};
+using chunkproof::Launch;
+using chunkproof::Measure;
 
 /* ---- What was wrong ---- */
 
@@ -300,98 +277,19 @@ unsigned long long cp_cuda_generation(const cp_cuda *cuda) {
 
 /* ---- Attention ---- */
 
-/* The most shared memory that a launch of attend() asks for. */
-struct Measure {
-    std::size_t *bytes;
-
-    template <class... P, class... A>
-    void operator()(dim3, dim3, std::size_t asked, void (*)(P...), const A &...) const {
-        *bytes = asked > *bytes ? asked : *bytes;
-    }
-};
-
-/* Launches until something goes wrong. */
-struct Launch {
-    cudaStream_t stream;
-    cudaError_t *error;
-
-    template <class P>
-    void operator()(dim3 grid, dim3 block, std::size_t bytes, void (*kernel)(P), const P &p) const {
-        if (*error == cudaSuccess && grid.x != 0 && grid.y != 0 && grid.z != 0) {
-            *error = simt::launch_on(stream, grid, block, bytes, kernel, p);
-        }
-    }
-};
-
 static const int N_VERSIONS = 3;
-
-/* run(problem) with what a version needs. */
-template <class A, class Run>
-static void with_problem(const cp_cuda *cuda, const cp_cuda_attention *a, const Run &run) {
-    const cp_layout &layout = cuda->layout;
-    Problem<A> p = {};
-    p.lists = chunkproof::lists_of(cuda->schedule, reinterpret_cast<const int *>(cuda->workspace));
-    p.n_heads = a->n_heads;
-    p.n_kv_heads = a->n_kv_heads;
-    p.head_dim = a->head_dim;
-    p.chunk_size = cuda->chunk_size;
-    p.window = a->window;
-    p.scale = A::scale_of(a->scale);
-    p.cap = A::cap_of(a->scores.cap);
-    p.slopes = a->scores.slopes;
-    p.sinks = a->scores.sinks;
-    p.q = static_cast<const typename A::Key *>(a->q);
-    p.k = static_cast<const typename A::StoredKey *>(a->k);
-    p.v = static_cast<const typename A::StoredValue *>(a->v);
-    if constexpr (A::OF_8_BITS) {
-        p.k_type = a->k_type;
-        p.v_type = a->v_type;
-        p.per = a->scales.per;
-        p.k_scales = a->scales.k;
-        p.v_scales = a->scales.v;
-    }
-    p.out = a->out;
-    p.out_type = a->out_type;
-    p.lse = a->lse;
-    char *parts = cuda->workspace + layout.numbers;
-    p.part_m = reinterpret_cast<float *>(parts);
-    p.part_n = reinterpret_cast<float *>(parts + layout.part_m);
-    p.part_o = reinterpret_cast<float *>(parts + layout.part_m + layout.part_n);
-    run(p);
-}
 
 static bool has_8_bits(int type) {
     return type == CP_E4M3 || type == CP_E5M2 || type == CP_INT8;
 }
 
-/* A version's two phases in an arithmetic, of scores in nats and in bits. */
-template <class Nats, class Bits, class Launcher>
-static void attend_in(const Launcher &launch, int version, const cp_cuda *cuda,
-                      const cp_cuda_attention *a) {
-    const cp_schedule &schedule = cuda->schedule;
-    if (version == 1) {
-        with_problem<Nats>(cuda, a,
-                           [&](const auto &p) { chunkproof::v1::attend(launch, p, schedule); });
-    } else if (version == 2) {
-        with_problem<Nats>(cuda, a,
-                           [&](const auto &p) { chunkproof::v2::attend(launch, p, schedule); });
-    } else {
-        with_problem<Bits>(cuda, a,
-                           [&](const auto &p) { chunkproof::v3::attend(launch, p, schedule); });
-    }
-}
-
-/* The same, in the arithmetic of the call's types, with any way to launch. */
+/* A version's two phases in the arithmetic of the call's types, with any way to launch. */
 template <class Launcher>
 static void attend(const Launcher &launch, int version, const cp_cuda *cuda,
                    const cp_cuda_attention *a) {
     using namespace chunkproof;
     if (has_8_bits(a->k_type)) {
-        if (a->q_type == CP_BF16) {
-            attend_in<RealBf16Cache, RealBf16CacheInBits>(launch, version, cuda, a);
-        } else {
-            attend_in<RealCache, RealCacheInBits>(launch, version, cuda, a);
-        }
+        attend_cached(launch, version, cuda, a);
     } else if (a->q_type == CP_BF16) {
         attend_in<RealBf16, RealBf16InBits>(launch, version, cuda, a);
     } else {

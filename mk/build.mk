@@ -20,6 +20,10 @@ command     := $(if $(command_obj),$(BUILD)/chunkproof)
 simt_obj    := $(call object_cxx,$(wildcard kernels/simt/*.cpp))
 launch_obj  := $(call object,$(wildcard kernels/*.c))
 
+# The launcher of the CUDA kernels, and the same for the executor.
+launcher_src     := $(wildcard kernels/*.cu)
+launcher_checked := $(launcher_src:%.cu=$(BUILD)/obj/%.checked.o)
+
 # Archives and the shared library depend on the directory too: it changes when a file comes or
 # goes. q: ref/ and opt/ have files of the same name.
 $(static): $(library_obj) ref opt

@@ -7,16 +7,18 @@ gpu_bin := $(gpu_src:tests/gpu/%.cu=$(BUILD)/gpu/%)
 gpu_support := $(call object,tests/attend_case.c tests/bound.c tests/kept_case.c tests/oracle.c \
 	tests/score_case.c)
 
-# What ptxas says of each kernel is kept beside the object.
-$(BUILD)/cuda/cuda.o: kernels/cuda.cu \
+# What ptxas says of each kernel is kept beside the objects, that of all in ptxas.log.
+cuda_obj := $(launcher_src:kernels/%.cu=$(BUILD)/cuda/%.o)
+
+$(cuda_obj): $(BUILD)/cuda/%.o: kernels/%.cu \
 		$(wildcard include/chunkproof/*.h kernels/*.h kernels/simt/*.h) $(BUILD)/flags
 	@mkdir -p $(@D)
-	@$(NVCC) --version >$(@D)/ptxas.log
 	@echo '$(COMPILE_CUDA) -c -o $@ $<'
-	@$(COMPILE_CUDA) -c -o $@ $< >>$(@D)/ptxas.log 2>&1 || { cat $(@D)/ptxas.log; exit 1; }
+	@$(COMPILE_CUDA) -c -o $@ $< >$(@:.o=.log) 2>&1 || { cat $(@:.o=.log); exit 1; }
 
-$(cuda): $(BUILD)/cuda/cuda.o $(launch_obj)
+$(cuda): $(cuda_obj) $(launch_obj)
 	@rm -f $@
+	@{ $(NVCC) --version; cat $(cuda_obj:.o=.log); } >$(BUILD)/cuda/ptxas.log
 	$(AR) rcs $@ $^
 
 $(gpu_bin): $(BUILD)/gpu/%: tests/gpu/%.cu $(cuda) $(gpu_support) $(static) \

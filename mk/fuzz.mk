@@ -14,7 +14,8 @@ FUZZ_LIBS = -ljansson $(XML_LIBS) $(MODEL_LIBS) -lm
 $(addprefix $(BUILD)/fuzz/,$(fuzz_operations)): \
 	$(call object,fuzz/operations.c fuzz/format.c fuzz/world.c)
 $(addprefix $(BUILD)/fuzz/,$(fuzz_text)): $(call object,fuzz/text.c fuzz/parse.c)
-$(BUILD)/fuzz/kernels: $(simt_obj) $(BUILD)/obj/kernels/cuda.checked.o $(call object,fuzz/edges.c)
+$(BUILD)/fuzz/kernels: $(simt_obj) $(launcher_checked) \
+		$(call object,fuzz/edges.c)
 
 # What an engine looks at: edges and operands of comparisons of the parsers, edges of the library
 # and of the targets, nothing of the executor and of the judges in tests/. Else most of the time

@@ -28,6 +28,6 @@ $(BUILD)/flags: always
 # An object that a rule makes on the way to another file stays, with what it was made from.
 kept_obj := $(test_obj) $(gate_obj) $(tolerance_main) $(fuzz_obj) $(simt_obj) $(simt_kernel) \
 	$(call object_cxx,$(simt_test)) $(gpu_src:%.cu=$(BUILD)/obj/%.plain.o) \
-	$(BUILD)/obj/kernels/cuda.plain.o
+	$(launcher_src:%.cu=$(BUILD)/obj/%.plain.o)
 .SECONDARY: $(kept_obj)
 -include $(patsubst %.o,%.d,$(library_obj) $(command_obj) $(support_obj) $(kept_obj))

@@ -5,7 +5,7 @@
 
 simt_cu     := $(wildcard tests/simt/*.cu tests/kernels/*.cu)
 simt_kernel := $(simt_cu:%.cu=$(BUILD)/obj/%.plain.o) $(simt_cu:%.cu=$(BUILD)/obj/%.checked.o) \
-	$(BUILD)/obj/kernels/cuda.checked.o
+	$(launcher_checked)
 simt_test   := $(wildcard tests/test_*.cpp)
 simt_bin    := $(simt_test:tests/%.cpp=$(BUILD)/tests/%)
 
@@ -24,6 +24,6 @@ $(simt_bin): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(simt_kernel) $(simt_obj)
 	$(LINK_CXX) -pthread -o $@ $^ -lcmocka -lm
 
 $(simt_gpu_bin): $(BUILD)/tests/gpu/%: $(BUILD)/obj/tests/gpu/%.plain.o \
-		$(BUILD)/obj/kernels/cuda.plain.o $(simt_obj) $(support) $(static)
+		$(launcher_src:%.cu=$(BUILD)/obj/%.plain.o) $(simt_obj) $(support) $(static)
 	@mkdir -p $(@D)
 	$(LINK_CXX) -pthread -o $@ $^ -lm

@@ -66,7 +66,7 @@ $(BUILD)/tests/gate/opt_%.so: tests/gate/opt.c $(static)
 $(filter %/opt_amx.so %/opt_amx_bfloat.so %/opt_amx_float.so,$(gate_opt)): \
 	$(BUILD)/obj/tests/amx_emulator.o
 
-$(BUILD)/tests/gate/cuda_v%.so: tests/gate/cuda.cu $(BUILD)/obj/kernels/cuda.checked.o \
+$(BUILD)/tests/gate/cuda_v%.so: tests/gate/cuda.cu $(launcher_checked) \
 		$(launch_obj) $(simt) $(static)
 	@mkdir -p $(@D)
 	$(COMPILE_CXX) -shared -pthread $(call cuda_kernel,$*) -o $@ \

@@ -4,6 +4,7 @@ fault, and for small head dimensions. As it is a version must pass them (tests/t
 launcher: tests/test_cuda.cpp; all of them on lists of sequences: tests/test_runs_kernels.cpp).
 """
 
+import itertools
 import pathlib
 from collections.abc import Iterator, Sequence
 
@@ -63,14 +64,15 @@ class ByKernel(Who):
     @staticmethod
     def commands(place: pathlib.Path, version: str, source: str, program: str) -> Iterator[Command]:
         ways: dict[str, list[str]] = {"plain": [], "checked": ["-fsanitize=thread"]}
-        compiled, dimensions = ROOT / "tests" / "kernels" / "versions.cu", "ONE(32) ONE(64)"
+        compiled = [ROOT / "tests" / "kernels" / "versions.cu"]
+        dimensions = "ONE(32) ONE(64)"
         objects: list[pathlib.Path] = []
         if version in ("0", LISTS):
             ways.pop("plain")
-            compiled = ROOT / "kernels" / "cuda.cu"
+            compiled = sorted((ROOT / "kernels").glob("*.cu"))
             dimensions = "ONE(80)" if version == LISTS else "ONE(64) ONE(256)"
             if source.endswith(".cu"):
-                compiled = place / source
+                compiled = [place / source if ROOT / source == one else one for one in compiled]
             elif source.endswith(".c"):
                 objects.append(place / "fault.o")
                 yield [
@@ -85,8 +87,10 @@ class ByKernel(Who):
                     "-o",
                     objects[-1],
                 ]
-        for way, flags in ways.items():
-            objects.append(place / f"{way}.o")
+        checked: list[pathlib.Path] = []
+        for (way, flags), file in itertools.product(ways.items(), compiled):
+            objects.append(place / f"{file.stem}.{way}.o")
+            checked += [objects[-1]] if way == "checked" else []
             yield [
                 "g++",
                 "-std=c++17",
@@ -103,15 +107,13 @@ class ByKernel(Who):
                 "-x",
                 "c++",
                 "-c",
-                compiled,
+                file,
                 "-o",
                 objects[-1],
             ]
-        yield [
-            "objcopy",
-            *(f"--redefine-sym={name}=simt_{name}" for name in ("memcpy", "memmove", "memset")),
-            objects[-1],
-        ]
+        renamed = [f"--redefine-sym={name}=simt_{name}" for name in ("memcpy", "memmove", "memset")]
+        for one in checked:
+            yield ["objcopy", *renamed, one]
         yield [
             "g++",
             "-pthread",

@@ -119,18 +119,16 @@ def version_commands(
         f"-DCHUNKPROOF_HEAD_DIMS(ONE)={DIMENSIONS}",
     ]
     renamed = [f"--redefine-sym={name}=simt_{name}" for name in ("memcpy", "memmove", "memset")]
+    commands: list[list[object]] = []
+    objects: list[object] = []
+    for file in sorted((ROOT / "kernels").glob("*.cu")):
+        objects.append(place / f"{file.stem}.o")
+        commands.append(
+            [*compile_cuda, "-fsanitize=thread", "-x", "c++", "-c", file, "-o", objects[-1]]
+        )
+        commands.append(["objcopy", *renamed, objects[-1]])
     return [
-        [
-            *compile_cuda,
-            "-fsanitize=thread",
-            "-x",
-            "c++",
-            "-c",
-            ROOT / "kernels" / "cuda.cu",
-            "-o",
-            place / "kernel.o",
-        ],
-        ["objcopy", *renamed, place / "kernel.o"],
+        *commands,
         [
             *compile_cuda,
             f"-DCHUNKPROOF_VERSION={number}",
@@ -144,7 +142,7 @@ def version_commands(
             ROOT / "tests" / "gate" / "cuda.cu",
             "-x",
             "none",
-            place / "kernel.o",
+            *objects,
             *OBJECTS,
             "-Wl,--whole-archive",
             GCC / "libchunkproof_simt.a",
