@@ -40,7 +40,7 @@ gate_opt  := $(foreach name,portable avx2 avx512 neon amx bfloat float amx_bfloa
 	e4m3 e5m2 int8, \
 	$(BUILD)/tests/gate/opt_$(name).so)
 
-# The CUDA kernels, on the executor: versions, each in binary16 and as CUDA_... of tests/gate/cuda.cu.
+# The CUDA kernels, on the executor: versions in binary16, and as CUDA_... of tests/gate/cuda.cu.
 cuda_kernels := 1 2 3 1_bf16 1_tokens 2_bf16 2_int8 2_mixed 3_bf16 3_e4m3 3_int8 3_mixed 3_tokens
 gate_cuda := $(foreach kernel,$(cuda_kernels),$(BUILD)/tests/gate/cuda_v$(kernel).so) \
 	$(BUILD)/tests/gate/cuda_misbehaves.so

@@ -61,28 +61,30 @@ static void every_version_is_within_the_tolerance(void **) {
     }
 }
 
+static void judge_each_version(LateRig &rig) {
+    rig.start();
+    for (int version = 1; version <= N_VERSIONS; version++) {
+        rig.attention.version = version;
+        rig.attended();
+        rig.judge_results(version);
+    }
+}
+
 /* SCORE-1 to 4, through the launcher: all eight ways to have a cap, slopes and sinks. */
 static void scores_are_changed(void **) {
     for (int seed = 0; seed < 8; seed++) {
         LateRig rig(small(64), 1 + seed);
         score_case drawn;
         rig.change_scores(drawn, seed);
-        rig.start();
-        for (int version = 1; version <= N_VERSIONS; version++) {
-            rig.attention.version = version;
-            rig.attended();
-            rig.judge_results(version);
-        }
+        judge_each_version(rig);
     }
 }
 
-/* NUM-18, through the launcher: types and scales of K and V, in calls of both types of Q, also with
- * changed scores. */
+/* NUM-18, through the launcher, in calls of both types of Q, also with changed scores. */
 static void caches_have_8_bits(void **) {
     for (int seed = 0; seed < 27; seed++) {
         shape s = small(64);
-        s.q_type = seed % 2 == 0 ? CP_FP16 : CP_BF16;
-        s.kv_type = s.q_type;
+        s.q_type = s.kv_type = seed % 2 == 0 ? CP_FP16 : CP_BF16;
         s.out_type = seed % 4 < 2 ? s.q_type : CP_FP32;
         LateRig rig(s, 1 + seed);
         score_case drawn;
@@ -90,12 +92,7 @@ static void caches_have_8_bits(void **) {
             rig.change_scores(drawn, seed);
         }
         rig.change_cache(seed);
-        rig.start();
-        for (int version = 1; version <= N_VERSIONS; version++) {
-            rig.attention.version = version;
-            rig.attended();
-            rig.judge_results(version);
-        }
+        judge_each_version(rig);
     }
 }
 
@@ -486,6 +483,10 @@ static void wrong_arguments_are_refused(void **) {
     rig.must(rig.attend());
 }
 
+static const float *at(std::uintptr_t address) {
+    return reinterpret_cast<const float *>(address);
+}
+
 static void wrong_attention_is_refused(void **) {
     LateRig rig(plain_shape);
     rig.start();
@@ -524,25 +525,18 @@ static void wrong_attention_is_refused(void **) {
         {"q_type 1 is neither", CP_ERROR_UNSUPPORTED, [](A &a) { a.q_type = CP_FP32; }},
         {"k_type 3", CP_ERROR_UNSUPPORTED, [](A &a) { a.k_type = CP_BF16; }},
         {"v_type 1", CP_ERROR_UNSUPPORTED, [](A &a) { a.v_type = CP_FP32; }},
-        {"v_type 0 are neither q_type 3", CP_ERROR_UNSUPPORTED,
-         [](A &a) { a.q_type = a.k_type = CP_BF16; }},
+        {"v_type 0 are", CP_ERROR_UNSUPPORTED, [](A &a) { a.q_type = a.k_type = CP_BF16; }},
         {"k_type 4 and v_type 0", CP_ERROR_UNSUPPORTED, [](A &a) { a.k_type = CP_E4M3; }},
         {"k_type 0 and v_type 6", CP_ERROR_UNSUPPORTED, [](A &a) { a.v_type = CP_INT8; }},
         {"k_type 7", CP_ERROR_UNSUPPORTED, [](A &a) { a.k_type = a.v_type = CP_INT8 + 1; }},
-        {"q_type 4 is neither", CP_ERROR_UNSUPPORTED,
-         [](A &a) { a.q_type = a.k_type = a.v_type = CP_E4M3; }},
-        {"scales.v: only K and V of 8 bits", CP_ERROR_UNSUPPORTED,
-         [](A &a) { a.scales.v = reinterpret_cast<const float *>(std::uintptr_t{16}); }},
+        {"scales.v: only", CP_ERROR_UNSUPPORTED, [](A &a) { a.scales.v = at(16); }},
         {"scales.per is 3", CP_ERROR_ARGUMENT, [](A &a) { a.scales.per = 3; }},
         {"scales.per is -1", CP_ERROR_ARGUMENT, [](A &a) { a.scales.per = -1; }},
-        {"scales.v is not aligned", CP_ERROR_ARGUMENT,
-         [](A &a) { a.scales.v = reinterpret_cast<const float *>(std::uintptr_t{18}); }},
-        {"scales.k is not aligned", CP_ERROR_ARGUMENT,
-         [](A &a) { a.scales.k = reinterpret_cast<const float *>(std::uintptr_t{18}); }},
+        {"scales.v is not aligned", CP_ERROR_ARGUMENT, [](A &a) { a.scales.v = at(18); }},
+        {"scales.k is not aligned", CP_ERROR_ARGUMENT, [](A &a) { a.scales.k = at(18); }},
         {"out_type 3 is neither", CP_ERROR_UNSUPPORTED, [](A &a) { a.out_type = CP_BF16; }},
-        {"out_type 0 is neither", CP_ERROR_UNSUPPORTED,
+        {"out_type 0", CP_ERROR_UNSUPPORTED,
          [](A &a) { a.q_type = a.k_type = a.v_type = CP_BF16; }},
-        {"out_type 2 is neither", CP_ERROR_UNSUPPORTED, [](A &a) { a.out_type = CP_FP64; }},
         {"no version 4", CP_ERROR_UNSUPPORTED, [](A &a) { a.version = 4; }},
         {"no version -1", CP_ERROR_UNSUPPORTED, [](A &a) { a.version = -1; }},
         {"other head dimensions", CP_ERROR_UNSUPPORTED,

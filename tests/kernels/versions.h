@@ -24,8 +24,8 @@ struct ExactCached : chunkproof::FieldCached {};
 
 const int n_versions = 3;
 
-/* NUM-16: a number of a cache of 8 bits, and four pairs of them as the tiles of both types of Q have
- * them, [2][4]. */
+/* NUM-16: a number of a cache of 8 bits; and four pairs of them, [2][4], as the tiles of both types
+ * of Q have them. */
 float number_of_8_bits(int type, std::uint8_t x);
 void pairs_of_8_bits(int type, unsigned low, unsigned high, unsigned (*pairs)[4]);
 
