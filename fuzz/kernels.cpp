@@ -23,8 +23,8 @@ static shape shape_of(const format_problem &problem) {
     shape s = world_shape(&problem);
     s.head_dim =
         problem.head_dim % 2 == 0 && problem.version != 1 ? 64 : 32; /* version 1 is slow */
-    s.q_type = s.kv_type = CP_FP16;
-    s.out_type = problem.out_type % 2 == 0 ? CP_FP16 : CP_FP32;
+    s.q_type = s.kv_type = problem.q_type == CP_BF16 ? CP_BF16 : CP_FP16;
+    s.out_type = problem.out_type % 2 == 0 ? s.q_type : CP_FP32;
     return s;
 }
 
@@ -33,7 +33,11 @@ struct Launch {
     Rig rig;
 
     Launch(const format_problem &problem, cp_plan *plan)
-        : rig(shape_of(problem), problem.seed, problem.chunks_per_task, plan) {}
+        : rig(shape_of(problem), problem.seed, problem.chunks_per_task, plan) {
+        if (problem.kv_type == CP_FP64) { /* of these there are no kernels */
+            rig.change_cache(problem.seed);
+        }
+    }
 
     bool is_small() const {
         const shape &s = rig.c.shape;
