@@ -13,6 +13,7 @@
 #include "chunkproof/plan.h"
 #include "chunkproof/status.h"
 #include "chunkproof/tree.h"
+#include "number_internal.h"
 #include "random.h"
 
 #define OPERATIONS_PER_TREE 300
@@ -216,6 +217,11 @@ static int spoil_plan(void) {
     return cp_plan_check(&copy) == NULL;
 }
 
+static void any_bit(void) {
+    const unsigned char bits[2] = {(unsigned char)random_below(&state, 256), 0xA5};
+    cp_bit_load(bits, (size_t)random_below(&state, 16));
+}
+
 static int any_operation(int what, long long id) {
     struct cp_forked forked;
     switch (what) {
@@ -237,6 +243,7 @@ static int any_operation(int what, long long id) {
         return cp_tree_find(tree, id - random_below(&state, 20)) >= 0;
     case POOL:
         cp_number_size(random_below(&state, 5) - 1);
+        any_bit();
         return cp_pool_is_used(&tree->pool, random_below(&state, tree->pool.capacity));
     case PLAN:
         return any_plan();
