@@ -50,6 +50,7 @@ static struct cp_kernel kernel_of(int i) {
     kernel.layout = layout_of(i);
     if (i / 12 % 2 == 1) {
         kernel.cache = (struct cp_kernel_cache){CP_CACHE_E4M3, CP_CACHE_E4M3, CP_CACHE_SCALE_TOKEN};
+        kernel.layout.scale_order = i / 24 % 2;
     }
     kernel.arithmetic.k_dequantised = kernel.arithmetic.v_dequantised = CP_FP32;
     return kernel;
@@ -120,8 +121,10 @@ static double number_at(const struct made *m, int is_v, struct spot at, int head
     const float *scales = is_v ? c->v_scales : c->k_scales;
     int type = scales != NULL ? CP_E4M3 : m->p.kv_type;
     double x = cp_number_load(is_v ? c->v : c->k, type, (size_t)place_of(m, is_v, at, head, i));
-    size_t scale = ((size_t)at.page * (size_t)c->n_kv_heads + (size_t)head) * (size_t)c->page_size +
-                   (size_t)at.slot;
+    size_t heads = (size_t)c->n_kv_heads, slots = (size_t)c->page_size, slot = (size_t)at.slot;
+    size_t scale = m->kernel.layout.scale_order == CP_SCALES_BY_SLOT
+                       ? ((size_t)at.page * slots + slot) * heads + (size_t)head
+                       : ((size_t)at.page * heads + (size_t)head) * slots + slot;
     return scales != NULL ? x * (double)scales[scale] : x;
 }
 

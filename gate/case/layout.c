@@ -270,11 +270,12 @@ static int copy_of_heads(struct gate_arrays *a, enum run_buffer buffer, const fl
                         : copy(a, buffer, from, (size_t)p->recipe.n_heads * sizeof *from);
 }
 
-/* 1: there is a scale for each slot of the kernel's pool, and its blocks are not the chunks of the
- * problem one after another. */
+/* 1: there is a scale for each slot of the kernel's pool, and they do not lie as those of the
+ * problem. */
 static int places_scales(const struct gate_problem *p) {
     return p->cache.scales == CP_CACHE_SCALE_TOKEN &&
-           (p->number != NULL || p->pages.kind != CP_PAGES_CHUNKS);
+           (p->number != NULL || p->pages.kind != CP_PAGES_CHUNKS ||
+            p->layout.scale_order == CP_SCALES_BY_SLOT);
 }
 
 static size_t scales_of_block(const struct gate_problem *p) {
@@ -290,6 +291,7 @@ static size_t scale_bytes(const struct gate_problem *p) {
 static int put_scales(struct gate_arrays *a, enum run_buffer buffer, const float *from,
                       const struct gate_problem *p) {
     int heads = p->recipe.n_kv_heads, slots = gate_block_size(p);
+    int by_slot = p->layout.scale_order == CP_SCALES_BY_SLOT;
     if (allocate(a, buffer, scale_bytes(p)) != 0) {
         return -1;
     }
@@ -300,8 +302,9 @@ static int put_scales(struct gate_arrays *a, enum run_buffer buffer, const float
     for (int block = 0; block < gate_blocks(p); block++) {
         float *of_block = to + (size_t)gate_block_number(p, block) * scales_of_block(p);
         for (int i = 0; i < heads * slots; i++) {
-            long long key = gate_key_in(p, block, i / slots, i % slots);
-            of_block[i] = key < 0 ? NAN : from[key];
+            int head = i / slots, slot = i % slots;
+            long long key = gate_key_in(p, block, head, slot);
+            of_block[by_slot ? slot * heads + head : i] = key < 0 ? NAN : from[key];
         }
     }
     return 0;

@@ -286,6 +286,8 @@ static const struct lying {
     LYING(gaps, CP_GAPS_ANY, CP_GAPS_PAGES),
     LYING(gaps, CP_GAPS_ANY, CP_GAPS_NONE),
     LYING(gaps, CP_GAPS_PAGES, CP_GAPS_NONE),
+    LYING(scale_order, CP_SCALES_BY_HEAD, CP_SCALES_BY_SLOT),
+    LYING(scale_order, CP_SCALES_BY_SLOT, CP_SCALES_BY_HEAD),
 };
 
 /* The gate's own verdict. */
@@ -318,12 +320,15 @@ static int right_by_layout(struct explain *x, const struct cp_kernel_layout *lay
  * alone, mistakes say more. */
 int explain_layouts(struct explain *x) {
     const struct cp_kernel_layout *declared = &runner_kernel(x->runner)->layout;
+    int has_scales = x->kernel->cache.scales == CP_CACHE_SCALE_TOKEN;
     int says_order = declared->order != CP_ORDER_ANY || declared->tensors != CP_TENSORS_TWO;
-    for (size_t i = 0; says_order && i < sizeof lyings / sizeof lyings[0]; i++) {
+    for (size_t i = 0; i < sizeof lyings / sizeof lyings[0]; i++) {
         const struct lying *l = &lyings[i];
+        int is_of_scales = l->field == offsetof(struct cp_kernel_layout, scale_order);
         struct cp_kernel_layout layout = *declared;
         int *field = (int *)(void *)((char *)&layout + l->field);
-        int is_asked = *field == l->declared && !explain_is_over(x, 0.0);
+        int is_asked = (is_of_scales ? has_scales : says_order) && *field == l->declared &&
+                       !explain_is_over(x, 0.0);
         *field = l->value;
         int cases = is_asked ? right_by_layout(x, &layout) : 0;
         if (cases > 0) {

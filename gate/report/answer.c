@@ -152,7 +152,8 @@ char *gate_layout_of(const struct cp_kernel *kernel) {
     if (l->v_pack > 0) {
         fprintf(out, "; V packed by %d", l->v_pack);
     }
-    fprintf(out, "%s%s", tensors[l->tensors], gaps[l->gaps]);
+    fprintf(out, "%s%s%s", tensors[l->tensors], gaps[l->gaps],
+            l->scale_order == CP_SCALES_BY_SLOT ? "; scales [slot][K/V head]" : "");
     text_close(out);
     return text;
 }
@@ -160,7 +161,8 @@ char *gate_layout_of(const struct cp_kernel *kernel) {
 int gate_is_by_strides(const struct cp_kernel *kernel) {
     const struct cp_kernel_layout *l = &kernel->layout;
     return l->pages == CP_PAGES_CHUNKS && l->order == CP_ORDER_ANY && l->gaps == CP_GAPS_ANY &&
-           l->tensors == CP_TENSORS_TWO && l->k_pack == 0 && l->v_pack == 0;
+           l->tensors == CP_TENSORS_TWO && l->k_pack == 0 && l->v_pack == 0 &&
+           l->scale_order == CP_SCALES_BY_HEAD;
 }
 
 const char *gate_bias_name(int bias) {

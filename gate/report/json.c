@@ -65,10 +65,11 @@ static json_t *conventions_json(const struct cp_kernel *k) {
 }
 
 static json_t *layout_json(const struct cp_kernel_layout *l) {
-    return json_pack("{s:s,s:i,s:i,s:s,s:s,s:s,s:i,s:i}", "pages", gate_pages_name(l->pages),
+    return json_pack("{s:s,s:i,s:i,s:s,s:s,s:s,s:i,s:i,s:s}", "pages", gate_pages_name(l->pages),
                      "page_size", l->page_size, "page_unit", l->page_unit, "order",
                      gate_order_name(l->order), "gaps", gate_gaps_name(l->gaps), "tensors",
-                     gate_tensors_name(l->tensors), "k_pack", l->k_pack, "v_pack", l->v_pack);
+                     gate_tensors_name(l->tensors), "k_pack", l->k_pack, "v_pack", l->v_pack,
+                     "scale_order", l->scale_order == CP_SCALES_BY_SLOT ? "by-slot" : "by-head");
 }
 
 static json_t *kernel_json(const struct gate_report *report) {

@@ -83,6 +83,8 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
          "CP_GAPS_ANY (0), CP_GAPS_PAGES (1) or CP_GAPS_NONE (2)"},
         {"layout.tensors", l->tensors, yes_or_no | BIT(CP_TENSORS_HALVES),
          "CP_TENSORS_TWO (0), CP_TENSORS_PAGES (1) or CP_TENSORS_HALVES (2)"},
+        {"layout.scale_order", l->scale_order, yes_or_no,
+         "CP_SCALES_BY_HEAD (0) or CP_SCALES_BY_SLOT (1)"},
         {"conventions.lse_base", c->lse_base, yes_or_no, "CP_LSE_NATURAL (0) or CP_LSE_BITS (1)"},
         {"conventions.empty_out", c->empty_out, yes_or_no | BIT(CP_EMPTY_UNSPECIFIED),
          "CP_EMPTY_NEUTRAL (0), CP_EMPTY_NAN (1) or CP_EMPTY_UNSPECIFIED (3)"},
@@ -218,6 +220,8 @@ static const char *wrong_layout(const struct cp_kernel *kernel) {
            : l->pages == CP_PAGES_RAGGED && l->order == CP_ORDER_HND
                ? "order is CP_ORDER_HND, and ragged keys lie [key][K/V head][d]: it may be "
                  "CP_ORDER_NHD"
+           : l->scale_order != CP_SCALES_BY_HEAD && kernel->cache.scales != CP_CACHE_SCALE_TOKEN
+               ? "scale_order needs .cache.scales = CP_CACHE_SCALE_TOKEN: others have no slots"
            : l->tensors != CP_TENSORS_TWO &&
                    (l->k_pack != l->v_pack || kernel->cache.k != kernel->cache.v)
                ? "tensors has K and V in one: .k_pack and .v_pack must be alike, and .cache.k and "

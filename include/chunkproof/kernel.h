@@ -243,7 +243,8 @@ struct cp_kernel_call {
      *   CP_CACHE_SCALE_TENSOR   0                                     [1]
      *   CP_CACHE_SCALE_HEAD     the K/V head                          [h_kv]
      *   CP_CACHE_SCALE_TOKEN    (page h_kv + K/V head) P + slot       [capacity][h_kv][P]
-     * So does V with v_scales. Scales are finite and above 0; those of slots without a key may be
+     * or, of a kernel that declares CP_SCALES_BY_SLOT, (page P + slot) h_kv + K/V head. So does V
+     * with v_scales. Scales are finite and above 0; those of slots without a key may be
      * NaN. A number times its scale is within the range of kv_type. A scale, or a weight times a
      * scale, may be beyond that of binary16 (CONV-10). */
     const float *k_scales, *v_scales;
@@ -477,6 +478,10 @@ struct cp_kernel_cache {
 #define CP_TENSORS_PAGES  1 /* [page][2][...]: V of a page lies behind its K */
 #define CP_TENSORS_HALVES 2 /* [2][page][...]: V of all pages lies behind K of all */
 
+/* In which order scales of tokens lie, whatever the order of K and V. */
+#define CP_SCALES_BY_HEAD 0 /* [page][K/V head][slot] */
+#define CP_SCALES_BY_SLOT 1 /* [page][slot][K/V head] */
+
 #define CP_MOST_PAGE 4096 /* keys of a page */
 
 /* How K and V lie in memory. All zeros: in chunks, in any order. */
@@ -490,6 +495,7 @@ struct cp_kernel_layout {
     /* x: K, or V, is packed as [page][K/V head][d / x][slot][x], up to 256; not with CP_ORDER_NHD,
      * nor ragged. 0: it is not packed. 1 is [page][K/V head][d][slot]. */
     int k_pack, v_pack;
+    int scale_order; /* CP_SCALES_BY_...; only with CP_CACHE_SCALE_TOKEN */
 };
 
 /* Where a kernel's arrays are: in host memory; or on the current CUDA device, while the struct of
