@@ -113,7 +113,8 @@ static int is_excluded(const struct cp_kernel *kernel, const struct gate_recipe 
                        "it has what cp_kernel.masks does not take: CP_MASKS_%s",
                        (masks & CP_MASKS_WINDOW) != 0  ? "WINDOW"
                        : (masks & CP_MASKS_AHEAD) != 0 ? "AHEAD"
-                                                       : "KEPT");
+                       : (masks & CP_MASKS_KEPT) != 0  ? "KEPT"
+                                                       : "BITS");
         return 1;
     }
     if (changes != 0) {

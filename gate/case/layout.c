@@ -263,6 +263,17 @@ static int make_table(struct gate_arrays *a, const struct gate_problem *p) {
                                      : copy(a, RUN_ROTATION, p->rotation.table, table_bytes(p));
 }
 
+/* MASK-1, or nothing. */
+static int copy_mask(struct gate_arrays *a, const struct gate_problem *p) {
+    const struct gate_mask *m = &p->mask;
+    size_t rows = m->bit != NULL ? (size_t)p->n_rows : 0;
+    return copy(a, RUN_MASK_BITS, m->bit, m->bit != NULL ? m->n_bytes : 0) == 0 &&
+                   copy(a, RUN_MASK_FIRST, m->first, rows * sizeof *m->first) == 0 &&
+                   copy(a, RUN_MASK_BEGIN, m->begin, rows * sizeof *m->begin) == 0
+               ? 0
+               : -1;
+}
+
 /* A number of each query head, or none. */
 static int copy_of_heads(struct gate_arrays *a, enum run_buffer buffer, const float *from,
                          const struct gate_problem *p) {
@@ -342,6 +353,10 @@ static void point(struct gate_arrays *a) {
     c->v = a->memory[RUN_V];
     run_join(c, a->element);
     c->rotation = c->n_angles > 0 ? (const float *)(const void *)a->memory[RUN_ROTATION] : NULL;
+    c->mask_bits = c->mask_bytes > 0 ? a->memory[RUN_MASK_BITS] : NULL;
+    c->mask_first =
+        c->mask_bytes > 0 ? (const size_t *)(const void *)a->memory[RUN_MASK_FIRST] : NULL;
+    c->mask_begin = c->mask_bytes > 0 ? ints_of(a, RUN_MASK_BEGIN) : NULL;
     c->slopes = floats_of(a, RUN_SLOPES);
     c->sinks = floats_of(a, RUN_SINKS);
     c->k_scales = floats_of(a, RUN_K_SCALES);
@@ -394,6 +409,7 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
         .window = p->mask.counts == CP_WINDOW_BEFORE ? p->mask.window - 1 : p->mask.window,
         .ahead = p->mask.ahead,
         .kept = p->mask.kept,
+        .mask_bytes = p->mask.n_bytes,
         .changes = p->scores.has,
         .cap = p->scores.cap,
         .table_width = p->table_width,
@@ -479,7 +495,8 @@ int gate_arrays_new(struct gate_arrays *a, const struct gate_problem *p) {
     a->run.far[0] = far_of(p, 0, &s);
     a->run.far[1] = far_of(p, 1, &s);
     if (number_far(a, p) != 0 || make_lists(a, p) != 0 || make_numbers(a, p, &s) != 0 ||
-        make_table(a, p) != 0 || copy_of_heads(a, RUN_SLOPES, p->scores.slopes, p) != 0 ||
+        make_table(a, p) != 0 || copy_mask(a, p) != 0 ||
+        copy_of_heads(a, RUN_SLOPES, p->scores.slopes, p) != 0 ||
         copy_of_heads(a, RUN_SINKS, p->scores.sinks, p) != 0 ||
         copy_scales(a, RUN_K_SCALES, p->cache.k_scale, p) != 0 ||
         copy_scales(a, RUN_V_SCALES, p->cache.v_scale, p) != 0) {

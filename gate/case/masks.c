@@ -45,10 +45,12 @@ void gate_recipe_mask(struct gate_recipe *r, int masks, const struct gate_shape 
     int kept = prng_below(&random, 3) == 0 ? 0 : any_span(&random, c, larger(most / 2, 1));
     r->window = (masks & CP_MASKS_WINDOW) != 0 ? window : 0;
     r->ahead = (masks & CP_MASKS_AHEAD) != 0 ? ahead : 0;
+    int bits = prng_below(&random, GATE_BITS + 1) % GATE_BITS;
+    r->bits = (masks & CP_MASKS_BITS) != 0 ? bits : GATE_NO_BITS;
     r->kept = (masks & CP_MASKS_KEPT) != 0 && window > 0 ? kept : 0;
 }
 
 int gate_recipe_masks(const struct gate_recipe *r) {
     return (r->window > 0 ? CP_MASKS_WINDOW : 0) | (r->ahead > 0 ? CP_MASKS_AHEAD : 0) |
-           (r->kept > 0 ? CP_MASKS_KEPT : 0);
+           (r->kept > 0 ? CP_MASKS_KEPT : 0) | (r->bits != GATE_NO_BITS ? CP_MASKS_BITS : 0);
 }

@@ -79,10 +79,10 @@ static int smaller(int a, int b) {
     return a < b ? a : b;
 }
 
-struct gate_seen gate_seen(const struct gate_problem *p, int row) {
+struct gate_seen gate_seen_by_window(const struct gate_problem *p, int row) {
     const struct gate_mask *m = &p->mask;
     int s = gate_sequence_of(p, row), position = p->position[row];
-    struct gate_seen seen = {0, 0, up_to(p, s, position + m->ahead)};
+    struct gate_seen seen = {.end = up_to(p, s, position + m->ahead)};
     if (m->window > 0) {
         seen.shown = up_to(p, s, position - m->window);
         seen.hidden = smaller(up_to(p, s, m->kept - 1), seen.shown);
@@ -90,15 +90,34 @@ struct gate_seen gate_seen(const struct gate_problem *p, int row) {
     return seen;
 }
 
+int gate_is_left(const struct gate_problem *p, int row, int t) {
+    const struct gate_mask *m = &p->mask;
+    if (m->bit == NULL || t < m->begin[row]) {
+        return 1;
+    }
+    size_t i = m->first[row] + (size_t)(t - m->begin[row]);
+    return m->bit[i / 8] >> i % 8 & 1;
+}
+
+struct gate_seen gate_seen(const struct gate_problem *p, int row) {
+    const struct gate_mask *m = &p->mask;
+    struct gate_seen seen = gate_seen_by_window(p, row);
+    if (m->bit != NULL) {
+        seen.list = m->key + m->keys[row];
+        seen.n = (int)(m->keys[row + 1] - m->keys[row]);
+    }
+    return seen;
+}
+
 int gate_visible(const struct gate_problem *p, int row) {
     struct gate_seen seen = gate_seen(p, row);
-    return seen.end - (seen.shown - seen.hidden);
+    return gate_seen_count(&seen);
 }
 
 struct gate_seen gate_seen_in(const struct gate_problem *p, int row, int k) {
     const struct gate_mask *m = &p->mask;
     int at = gate_sequence_of(p, row) * p->table_width + k, position = p->position[row];
-    struct gate_seen seen = {0, 0, up_to_in(p, at, position + m->ahead)};
+    struct gate_seen seen = {.end = up_to_in(p, at, position + m->ahead)};
     if (m->window > 0) {
         seen.shown = up_to_in(p, at, position - m->window);
         seen.hidden = smaller(up_to_in(p, at, m->kept - 1), seen.shown);
@@ -108,5 +127,9 @@ struct gate_seen gate_seen_in(const struct gate_problem *p, int row, int k) {
 
 int gate_visible_in(const struct gate_problem *p, int row, int k) {
     struct gate_seen seen = gate_seen_in(p, row, k);
-    return seen.end - (seen.shown - seen.hidden);
+    int at = gate_sequence_of(p, row) * p->table_width + k, n = 0;
+    for (int i = 0; i < gate_seen_count(&seen); i++) {
+        n += gate_is_left(p, row, p->table_position[at] + gate_seen_key(&seen, i));
+    }
+    return n;
 }

@@ -10,6 +10,7 @@
 #include "chunkproof/plan.h"
 #include "chunkproof/tree.h"
 #include "cli/base/random.h"
+#include "gate/case/bits.h"
 #include "gate/case/cache.h"
 #include "gate/case/lists.h"
 #include "gate/case/modules.h"
@@ -288,6 +289,7 @@ static struct gate_mask mask_of(const struct gate_recipe *r, const struct cp_ker
         .ahead = (kernel->masks & CP_MASKS_AHEAD) != 0 ? r->ahead : 0,
         .kept = window > 0 && (kernel->masks & CP_MASKS_KEPT) != 0 ? r->kept : 0,
         .counts = kernel->conventions.window,
+        .kind = (kernel->masks & CP_MASKS_BITS) != 0 ? r->bits : GATE_NO_BITS,
     };
 }
 
@@ -364,6 +366,7 @@ struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
     p.capacity = p.table_width = 4 * recipe->n_ops;
     p.pages.n = p.pages.width = p.pages.kind == CP_PAGES_CHUNKS ? 0 : 4 * recipe->n_ops;
     p.n_served = p.b;
+    p.mask.n_bytes = p.mask.kind != GATE_NO_BITS ? (size_t)p.n_rows : 0;
     p.pool = p.pool > p.capacity ? p.pool : p.capacity;
     p.rotation.n_angles = kernel->keys == CP_KEYS_PLACED ? 0 : p.table_width * recipe->chunk_size;
     return p;
@@ -377,9 +380,10 @@ static int make_problem(struct gate_problem *p, const struct gate_recipe *recipe
         (gate_problem_has(p) & CP_NEVER_EMPTY_ROWS) != 0) {
         p->mask.window = p->mask.kept = 0; /* where no token stands, a window may hide all */
     }
-    if (result != 0 || gate_pages_new(p) != 0 || spread_over_pool(p) != 0 ||
-        gate_rotation_new(p) != 0 || gate_scores_new(p, kernel->scores) != 0 ||
-        gate_cache_new(p) != 0 || allocate_numbers(p) != 0) {
+    if (result != 0 || gate_bits_new(p) != 0 || gate_pages_new(p) != 0 ||
+        spread_over_pool(p) != 0 || gate_rotation_new(p) != 0 ||
+        gate_scores_new(p, kernel->scores) != 0 || gate_cache_new(p) != 0 ||
+        allocate_numbers(p) != 0) {
         gate_problem_free(p);
         return -1;
     }
@@ -428,6 +432,7 @@ void gate_problem_free(struct gate_problem *p) {
         free(memory[i]);
     }
     gate_pages_free(&p->pages);
+    gate_bits_free(&p->mask);
     memset(p, 0, sizeof *p);
 }
 
@@ -483,7 +488,7 @@ int gate_problem_grow(struct gate_problem *p) {
     }
     gate_rotation_count(p);
     gate_pages_grow(p);
-    return grown;
+    return gate_bits_new(p) == 0 ? grown : -1;
 }
 
 /* Runs behind n keys are none, and the one that has the last key ends with it. */
@@ -536,6 +541,9 @@ int gate_problem_part(struct gate_problem *part, const struct gate_problem *whol
     *part = *p;
     part->n_rows = end - first;
     part->pages = (struct gate_pages){0};
+    part->mask.bit = NULL;
+    part->mask.first = part->mask.keys = NULL;
+    part->mask.begin = part->mask.key = NULL;
     size_t numbers = (size_t)part->n_rows * (size_t)p->recipe.n_heads * (size_t)p->recipe.head_dim;
     part->position = gate_allocate((size_t)part->n_rows, sizeof(int));
     part->q = gate_allocate(numbers, sizeof(double));
@@ -545,7 +553,8 @@ int gate_problem_part(struct gate_problem *part, const struct gate_problem *whol
         return -1;
     }
     fill_part(part, p, sequence, first);
-    if (gate_pages_part(part, p, sequence) != 0) {
+    if (gate_bits_part(part, p, p->query_begin[sequence] + first) != 0 ||
+        gate_pages_part(part, p, sequence) != 0) {
         gate_problem_free_alone(part);
         return -1;
     }

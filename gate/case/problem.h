@@ -24,6 +24,15 @@ struct gate_rotation {
 struct gate_mask {
     int window, ahead, kept;
     int counts; /* CP_WINDOW_...: how the kernel wants the window */
+    /* MASK-1, as a kernel gets it; bit NULL: there is no mask. Then the keys that row r sees are
+     * key[keys[r]] .. key[keys[r + 1] - 1]. */
+    int kind; /* enum gate_bits: what the recipe has, if the kernel takes it */
+    size_t n_bytes;
+    unsigned char *bit;
+    size_t *first;
+    int *begin;
+    size_t *keys;
+    int *key;
 };
 
 /* What changes scores (SCORE-1 to SCORE-4), and how the kernel wants it (CONV-7, CONV-8). */
@@ -120,7 +129,7 @@ int gate_problem_renew(struct gate_problem *problem, const struct gate_recipe *r
 
 /* Adds a key to each sequence whose last chunk is its own and has room, or as many keys as that
  * chunk has room for: only lengths change (PLAN-6, RUNS-8), and where rows stand. The caller then
- * fills in the numbers anew. Returns whether any sequence has grown. */
+ * fills in the numbers anew. Returns whether any sequence has grown; -1: no memory. */
 int gate_problem_grow(struct gate_problem *problem);
 
 /* The length of a sequence of n_tokens keys after gate_problem_renew() and gate_problem_grow(). */
@@ -154,19 +163,32 @@ int gate_runs(const struct gate_problem *problem, int sequence);
 size_t gate_key_at(const struct gate_problem *problem, int sequence, int j, int kv_head);
 int gate_sequence_of(const struct gate_problem *problem, int row);
 
-/* Which keys of its sequence a row sees: those before `end`, but not hidden .. shown - 1. */
+/* Which keys of its sequence a row sees: those before `end`, but not hidden .. shown - 1; or, of a
+ * mask of bits, the n keys of a list. */
 struct gate_seen {
     int hidden, shown, end;
+    const int *list; /* NULL: there is no mask */
+    int n;
 };
 struct gate_seen gate_seen(const struct gate_problem *problem, int row);
+struct gate_seen gate_seen_by_window(const struct gate_problem *problem, int row); /* no list */
 
 /* The i-th key that is seen, from 0 on; and how many are. */
 static inline int gate_seen_key(const struct gate_seen *seen, int i) {
-    return i < seen->hidden ? i : i + seen->shown - seen->hidden;
+    return seen->list != NULL ? seen->list[i]
+           : i < seen->hidden ? i
+                              : i + seen->shown - seen->hidden;
+}
+static inline int gate_seen_count(const struct gate_seen *seen) {
+    return seen->list != NULL ? seen->n : seen->end - (seen->shown - seen->hidden);
 }
 int gate_visible(const struct gate_problem *problem, int row);
 
-/* Which slots of run k of its sequence a row sees, in the same way; and how many. */
+/* MASK-1: does a row's mask leave the key at position t? */
+int gate_is_left(const struct gate_problem *problem, int row, int t);
+
+/* Which slots of run k of its sequence a row sees by its window, in the same way; and how many of
+ * them by its mask, too. */
 struct gate_seen gate_seen_in(const struct gate_problem *problem, int row, int k);
 int gate_visible_in(const struct gate_problem *problem, int row, int k);
 

@@ -453,6 +453,8 @@ static void print_operations(const struct gate_recipe *r, char *text, size_t siz
 }
 
 static int print_mask(const struct gate_recipe *r, char *text, size_t size) {
+    static const char *const bits[GATE_BITS] = {"", ", a mask of trees", ", a mask of bits",
+                                                ", a mask of all keys"};
     const struct {
         int value;
         const char *words;
@@ -466,6 +468,7 @@ static int print_mask(const struct gate_recipe *r, char *text, size_t size) {
                      : 0;
         }
     }
+    n += n < (int)size ? snprintf(text + n, size - (size_t)n, "%s", bits[r->bits]) : 0;
     return n;
 }
 

@@ -92,6 +92,10 @@ enum gate_padding { GATE_NANS, GATE_HUGE, GATE_STALE, GATE_PADDINGS };
  * the bias of a whole sequence is of the size of scores. */
 enum gate_slopes { GATE_NO_SLOPES, GATE_ALIBI, GATE_ANY_SLOPES, GATE_SLOPES };
 
+/* Bits of a mask (MASK-1): of trees of tokens, which the rows of a sequence are; any, from any
+ * position on; any of all positions, packed row behind row. */
+enum gate_bits { GATE_NO_BITS, GATE_TREE_BITS, GATE_ANY_BITS, GATE_WHOLE_BITS, GATE_BITS };
+
 struct gate_recipe {
     int n_heads, n_kv_heads, head_dim, chunk_size;
     enum gate_values values;
@@ -112,6 +116,7 @@ struct gate_recipe {
     /* WINDOW-1, for kernels that take it: keys of a window, how far a row sees after its own
      * position, and first positions that are kept beside the window; 0: none. */
     int window, ahead, kept;
+    int bits; /* enum gate_bits, for kernels that take it */
     /* SCORE-1 to SCORE-3, for kernels that take it: the cap, in eighths; and of which kind slopes
      * and sinks are, enum gate_slopes and 1; 0: none. */
     int cap, slopes, sinks;

@@ -116,7 +116,33 @@ static const struct explain_mistake windows[] = {
      11, {.mask = {MASK_FROM_END}}},
 };
 
+#define MASK_OF(axis) "{" axis "|| in the shared chunks| in its own chunks}"
+#define BITS_OF_RUNS EACH(bits.keys, ALL_KEYS, OWN_KEYS)
+
+static const struct explain_mistake bits[] = {
+    {"as if there were no mask of bits" MASK_OF("a") " (MASK-1)", 7, {.bits = {BITS_NONE}},
+     {BITS_OF_RUNS}},
+    {"as if a bit of 1 took the key away" MASK_OF("a") " (MASK-1)", 7, {.bits = {BITS_INVERTED}},
+     {BITS_OF_RUNS}},
+    {"as if the highest bit of a byte came first (MASK-1)", 8, {.bits = {BITS_FROM_HIGH}}},
+    {"as if bits of row r began at position 0, not at mask_begin[r] (MASK-1)", 8,
+     {.bits = {BITS_FROM_0}}},
+    {"as if keys before mask_begin were not seen (MASK-1)", 8, {.bits = {BITS_ALL_ARE}}},
+    {"as if the bits were those of the row {a|before|behind} its own" MASK_OF("b") " (MASK-1)", 9,
+     {.bits = {BITS_OF_ROW}}, {ONE_BY(bits.by), BITS_OF_RUNS}},
+    {"as if the bits were those of the first row of its sequence" MASK_OF("a") " (MASK-1)", 9,
+     {.bits = {BITS_OF_FIRST_ROW}}, {BITS_OF_RUNS}},
+    {"as if a key's bit were that of its slot in the chunk (MASK-1)", 10,
+     {.bits = {BITS_OF_SLOT}}},
+    {"as if the bits of each row began with a byte (MASK-1)", 10, {.bits = {BITS_BY_BYTES}}},
+    {"as if bits were counted from {+a} on (MASK-1)", 12, {.bits = {BITS_BY}},
+     {UP_TO_3(bits.by)}},
+    {"as if a mask had 32 bits at most, and keys behind them were seen (MASK-1)", 11,
+     {.bits = {BITS_ENDS_OF_32, 32}}},
+};
+
 const struct explain_table explain_run_tables[] = {
+    {"masks of bits", ALWAYS, N(bits), OF_LISTS},
     {"windows", ALWAYS, N(windows), OF_LISTS},
     {"how many keys a run has", ALWAYS, N(run_lengths), OF_LISTS},
     {"positions of runs and rows", ALWAYS, N(run_masks), OF_LISTS},

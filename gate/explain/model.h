@@ -71,6 +71,7 @@ enum explain_whose { EXPLAIN_WHOSE(EXPLAIN_NAME) };
 enum explain_path { EXPLAIN_PATH(EXPLAIN_NAME) };
 enum explain_runs { EXPLAIN_OF_RUNS(EXPLAIN_NAME) };
 enum explain_mask { EXPLAIN_MASKS(EXPLAIN_NAME) };
+enum explain_bits { EXPLAIN_BITS(EXPLAIN_NAME) };
 enum explain_counts { EXPLAIN_COUNTS(EXPLAIN_NAME) };
 enum explain_chunks { EXPLAIN_CHUNKS(EXPLAIN_NAME) };
 enum explain_head { EXPLAIN_HEAD(EXPLAIN_NAME) };
@@ -126,6 +127,7 @@ struct explain_choice {
     struct { int way, by, keys, counts, at, times, chunk, array, by_range; } runs;
     /* RUNS, WINDOW-1. keys: of all runs, those of descriptors, or its own. */
     struct { int way, by, keys; } mask;
+    struct { int way, by, keys; } bits;
     /* 3 PLACE. head: which K/V head, by `number`, for `keys`. way: the strides, for `array`. */
     struct { int head, number, keys, way, array; } place;
     /* 5 QUERY. row, head: how far away another query is, or a number. pairs, by_heads: as above. */
@@ -304,7 +306,7 @@ int explain_take_runs(const struct gate_problem *problem, const struct explain_c
 
 /* 1: a row sees the first keys of a path; 0: some of a list of runs. */
 static inline int explain_is_path(const struct gate_problem *p) {
-    return p->plan == CP_PLANS_TREES && p->mask.window + p->mask.ahead == 0;
+    return p->plan == CP_PLANS_TREES && p->mask.window + p->mask.ahead == 0 && p->mask.bit == NULL;
 }
 
 /* Where key j of those that were taken is. */

@@ -19,11 +19,13 @@ static double sink_of_head(const struct explain_model *x, int head) {
     return p->scores.sinks != NULL ? (double)p->scores.sinks[head] : -INFINITY;
 }
 
-/* WINDOW-1: key j of those that were taken is none that the row sees. */
+/* WINDOW-1, MASK-1: key j of those that were taken is none that the row sees. */
 static int is_masked(const struct explain_model *x, int j) {
     struct gate_seen seen = gate_seen(&x->run->problem, x->row);
     int number = explain_key_number(x, j);
-    return number >= seen.end || (number >= seen.hidden && number < seen.shown);
+    return number >= seen.end || (number >= seen.hidden && number < seen.shown) ||
+           !gate_is_left(&x->run->problem, x->row,
+                         gate_position_of(&x->run->problem, x->s, number));
 }
 
 static int position_of(const struct explain_model *x, int j) {

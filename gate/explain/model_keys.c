@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stages 1 to 4: how many keys a row sees, where they lie, and how often each is counted. The
  * functions declare the variables of ways.h. */
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -223,8 +224,46 @@ int explain_times(const struct explain_model *x, const struct explain_choice *ch
 /* 1: the choice is one for this row. */
 static int is_for_row(const struct explain_model *x, const struct explain_choice *choice, int s) {
     int is_other = s >= 0 && s < x->run->problem.b && s != x->s;
-    return (choice->path.whose == OWN_SEQUENCE || is_other) &&
+    int has_mask = choice->bits.way == BITS_OWN || x->run->problem.mask.bit != NULL;
+    return has_mask && (choice->path.whose == OWN_SEQUENCE || is_other) &&
            (choice->place.head == HEAD_OWN || head_of(x, choice) != x->g);
+}
+
+/* Where a row's bits begin; of rows that are not there, as of the last one. */
+static long long first_bit(const struct gate_problem *p, int row) {
+    return (long long)p->mask.first[row < 0 ? 0 : least(row, p->n_rows - 1)];
+}
+
+/* MASK-1: does the mask, or what a mistake makes of it, leave a key in a slot of a run? A bit that
+ * is nowhere takes the key away (-1), or leaves it (-2). */
+static int is_left(struct explain_model *x, const struct explain_choice *choice,
+                   const struct explain_taken *run, int slot) {
+    const struct gate_problem *p = &x->run->problem;
+    const struct gate_mask *m = &p->mask;
+    if (m->bit == NULL) {
+        return 1;
+    }
+    int row = x->row, t = run->begins + slot, by = choice->bits.by, begin = m->begin[row];
+    int first_row = p->query_begin[x->s];
+    long long first = first_bit(p, row);
+    struct {
+        int begin;
+        long long bit;
+        int inverted;
+    } got = {begin, first + (t - begin), 0};
+    if (explain_is_for(choice->bits.keys, run->is_shared)) {
+#define of(number) first_bit(p, number)
+        switch ((enum explain_bits)choice->bits.way) { EXPLAIN_BITS(EXPLAIN_GET) }
+#undef of
+    }
+    if (t < got.begin || got.bit == -2) {
+        return 1;
+    }
+    if (got.bit < 0 || (size_t)got.bit / 8 >= m->n_bytes) {
+        x->outside |= got.bit != -1;
+        return 0;
+    }
+    return (m->bit[got.bit / 8] >> got.bit % 8 & 1) != got.inverted;
 }
 
 /* The keys of a run, from slot 0 on. */
@@ -237,6 +276,9 @@ static void take_slots(struct explain_model *x, const struct explain_choice *cho
     for (int slot = 0; slot < run->seen && !x->outside; slot++) {
         if (slot == run->hidden && slot < run->shown) {
             slot = run->shown - 1;
+            continue;
+        }
+        if (!is_left(x, choice, run, slot)) {
             continue;
         }
         const struct place of_k = {run->k, slot}, of_v = {run->v, slot};

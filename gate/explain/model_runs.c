@@ -162,7 +162,7 @@ static struct gate_seen seen_in(const struct list *x, const struct explain_choic
         switch ((enum explain_runs)choice->runs.way) { EXPLAIN_OF_RUNS(EXPLAIN_GET) }
     }
     struct mask mask = mask_of(x, choice, k);
-    struct gate_seen seen = {0, 0, 0};
+    struct gate_seen seen = {.end = 0};
     seen.end = slots_before((long long)got.stands + 1 + mask.ahead, got.begins, got.tokens);
     seen.shown = slots_before((long long)mask.stands + 1 - mask.window, got.begins, seen.end);
     seen.hidden = slots_before(mask.kept, got.begins, seen.shown);

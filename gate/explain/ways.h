@@ -113,6 +113,22 @@
     WAY(MASK_FROM_LAST, window, kept, ahead, last) \
     WAY(MASK_FROM_END, window, kept, ahead, p + ahead) /* of all keys that it sees */
 
+/* Of a mask (MASK-1): where a row's bits begin, bit i of a key at position t in slot `slot`, and
+ * whether 1 takes a key away. Rows are `row` of n_rows. */
+#define EXPLAIN_BITS(WAY) \
+    WAY(BITS_OWN, begin, first + (t - begin), 0) \
+    WAY(BITS_NONE, INT_MAX, first, 0) \
+    WAY(BITS_INVERTED, begin, first + (t - begin), 1) \
+    WAY(BITS_FROM_HIGH, begin, (first + (t - begin)) ^ 7, 0) \
+    WAY(BITS_BY, begin, first + (t - begin) + by, 0) \
+    WAY(BITS_FROM_0, begin, first + t, 0) \
+    WAY(BITS_ALL_ARE, INT_MIN, t < begin ? -1 : first + (t - begin), 0) /* none before begin */ \
+    WAY(BITS_OF_ROW, begin, of(row + by) + (t - begin), 0) \
+    WAY(BITS_OF_FIRST_ROW, begin, of(first_row) + (t - begin), 0) \
+    WAY(BITS_OF_SLOT, begin, first + slot, 0) \
+    WAY(BITS_BY_BYTES, begin, first / 8 * 8 + (t - begin), 0) \
+    WAY(BITS_ENDS_OF_32, begin, t - begin >= by ? -2 : first + (t - begin), 0)
+
 /* How often run k is counted: it is one of a descriptor if it is below `shared`. Run
  * first_behind is the first one that begins behind the row, and first_partial the first one that is
  * no full chunk; by position it is number `rank`. The sequence is

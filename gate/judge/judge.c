@@ -104,11 +104,11 @@ struct pair {
     int must_be_finite;
 };
 
-/* Pairs that come one after the other often see the same keys. */
+/* Pairs that come one after the other often see the same keys, or more, where none is hidden. */
 static void gather(struct gate_scratch *scratch, int s, int g, const struct gate_seen *seen,
                    int n_keys) {
     const struct gate_problem *p = scratch->problem;
-    int d = p->recipe.head_dim, hides = seen->hidden < seen->shown;
+    int d = p->recipe.head_dim, hides = seen->hidden < seen->shown || seen->list != NULL;
     size_t w = (size_t)gate_n_terms(&p->rotation, d);
     int same = scratch->sequence == s && scratch->kv_head == g && !hides;
     int from = same ? scratch->gathered : 0;
@@ -259,9 +259,9 @@ static int steps_by_pages(const struct cp_kernel *kernel, const struct gate_prob
     const struct gate_seen seen = gate_seen(p, row);
     int size = p->pages.size, steps = 0;
     for (int first = 0; first < seen.end; first += size) {
-        struct gate_seen of_page = {within(seen.hidden - first, size),
-                                    within(seen.shown - first, size),
-                                    within(seen.end - first, size)};
+        struct gate_seen of_page = {.hidden = within(seen.hidden - first, size),
+                                    .shown = within(seen.shown - first, size),
+                                    .end = within(seen.end - first, size)};
         steps += steps_in(kernel, size, &of_page);
     }
     return steps;
@@ -270,7 +270,7 @@ static int steps_by_pages(const struct cp_kernel *kernel, const struct gate_prob
 static int steps_by_chunks(const struct cp_kernel *kernel, const struct gate_problem *p, int row) {
     int steps = 0;
     if (p->plan == CP_PLANS_TREES && p->mask.window == 0) {
-        return gate_steps(kernel, p->recipe.chunk_size, gate_visible(p, row));
+        return gate_steps(kernel, p->recipe.chunk_size, gate_seen_by_window(p, row).end);
     }
     for (int k = 0, n = gate_runs(p, gate_sequence_of(p, row)); k < n; k++) {
         struct gate_seen seen = gate_seen_in(p, row, k);

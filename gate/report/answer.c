@@ -48,7 +48,7 @@ const char *gate_empty_name(int empty) {
 const char *const gate_never_names[GATE_NEVERS] = {"empty-sequences", "empty-rows", "rowless",
                                                    "unequal-rows"};
 
-const char *const gate_mask_names[GATE_MASKS] = {"window", "ahead", "kept"};
+const char *const gate_mask_names[GATE_MASKS] = {"window", "ahead", "kept", "bits"};
 const char *const gate_change_names[GATE_CHANGES] = {"cap", "slopes", "sinks"};
 
 char *gate_conventions_of(const struct cp_kernel *kernel) {

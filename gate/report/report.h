@@ -53,7 +53,7 @@ const char *gate_invariant_name(int invariant); /* "not", "batch", "cuts" */
 extern const char *const gate_never_names[GATE_NEVERS];
 
 /* The bits of cp_kernel.masks. */
-#define GATE_MASKS 3
+#define GATE_MASKS 4
 extern const char *const gate_mask_names[GATE_MASKS];
 
 const char *gate_cache_name(int cache);         /* "plain", "e4m3", "e5m2", "int8" */

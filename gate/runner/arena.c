@@ -26,6 +26,9 @@ const char *const run_buffer_names[RUN_BUFFERS] = {
     "k",
     "v",
     "rotation",
+    "mask_bits",
+    "mask_first",
+    "mask_begin",
     "slopes",
     "sinks",
     "k_scales",
@@ -80,6 +83,9 @@ static void get_pointers(const struct cp_kernel_call *call, const void *pointer[
     pointer[RUN_K] = call->k;
     pointer[RUN_V] = call->v;
     pointer[RUN_ROTATION] = call->rotation;
+    pointer[RUN_MASK_BITS] = call->mask_bits;
+    pointer[RUN_MASK_FIRST] = call->mask_first;
+    pointer[RUN_MASK_BEGIN] = call->mask_begin;
     pointer[RUN_SLOPES] = call->slopes;
     pointer[RUN_SINKS] = call->sinks;
     pointer[RUN_K_SCALES] = call->k_scales;
@@ -98,10 +104,10 @@ static void set_place(struct run_place *place, size_t from, size_t bytes, int at
 }
 
 /* A log-sum-exp that is not requested, a table of rotations that the kernel does not need, lists of
- * pages, slopes, sinks and scales. */
+ * pages, a mask, slopes, sinks and scales. */
 static int may_be_absent(int b) {
     return b == RUN_LSE || b == RUN_ROTATION || b == RUN_SLOPES || b == RUN_SINKS ||
-           b == RUN_K_SCALES || b == RUN_V_SCALES ||
+           b == RUN_K_SCALES || b == RUN_V_SCALES || (b >= RUN_MASK_BITS && b <= RUN_MASK_BEGIN) ||
            (b >= RUN_PAGE_TABLE && b <= RUN_LAST_PAGE_TOKENS);
 }
 
@@ -153,6 +159,9 @@ void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *cal
     call->k = pointer[RUN_K];
     call->v = pointer[RUN_V];
     call->rotation = pointer[RUN_ROTATION];
+    call->mask_bits = pointer[RUN_MASK_BITS];
+    call->mask_first = pointer[RUN_MASK_FIRST];
+    call->mask_begin = pointer[RUN_MASK_BEGIN];
     call->slopes = pointer[RUN_SLOPES];
     call->sinks = pointer[RUN_SINKS];
     call->k_scales = pointer[RUN_K_SCALES];

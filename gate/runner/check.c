@@ -17,6 +17,9 @@
 #define BIT(value) (1U << ((value) + 1))
 #define TYPES      (BIT(CP_FP16) | BIT(CP_FP32) | BIT(CP_FP64) | BIT(CP_BF16))
 
+/* Kept tokens without a window, beside these. */
+#define KEPT_ALONE(others) BIT(CP_MASKS_KEPT | (others))
+
 #define SUMS                                                                                       \
     (BIT(CP_SUM_FP32) | BIT(CP_SUM_TENSOR_CORE) | BIT(CP_SUM_FP16) | BIT(CP_SUM_FP64) |            \
      BIT(CP_SUM_BF16))
@@ -65,10 +68,10 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
          "CP_KEYS_PLACED (0), CP_KEYS_RAW (1) or CP_KEYS_LOCAL (2)"},
         {"pairs", kernel->pairs, yes_or_no, "CP_PAIRS_HALVES (0) or CP_PAIRS_NEIGHBOURS (1)"},
         {"masks", kernel->masks,
-         (0xFFU << 1) & ~(BIT(CP_MASKS_KEPT) | BIT(CP_MASKS_KEPT | CP_MASKS_AHEAD)),
-         "a sum of CP_MASKS_WINDOW (1), CP_MASKS_AHEAD (2) and, with CP_MASKS_WINDOW, "
-         "CP_MASKS_KEPT "
-         "(4)"},
+         (0xFFFFU << 1) & ~(KEPT_ALONE(0) | KEPT_ALONE(CP_MASKS_AHEAD) | KEPT_ALONE(CP_MASKS_BITS) |
+                            KEPT_ALONE(CP_MASKS_AHEAD | CP_MASKS_BITS)),
+         "a sum of CP_MASKS_WINDOW (1), CP_MASKS_AHEAD (2), CP_MASKS_BITS (8) and, with "
+         "CP_MASKS_WINDOW, CP_MASKS_KEPT (4)"},
         {"scores", kernel->scores, 0xFFU << 1,
          "a sum of CP_SCORES_CAP (1), CP_SCORES_SLOPES (2) and CP_SCORES_SINKS (4)"},
         {"cache.k", kernel->cache.k, CACHES, CACHE_NAMES},

@@ -76,6 +76,7 @@ json_t *gate_recipe_json(const struct gate_recipe *r) {
     json = with_size(with_size(json, "ahead", r->ahead), "kept", r->kept);
     json = with_size(with_size(json, "cap", r->cap), "slopes", r->slopes);
     json = with_size(with_size(json, "sinks", r->sinks), "page", r->page);
+    json = with_size(json, "bits", r->bits);
     return with_modules(json, r);
 }
 
@@ -270,6 +271,7 @@ static void read_recipe(struct reading *in, struct gate_recipe *r) {
     r->cap = size_of(in, "cap", GATE_MOST_CAP);
     r->slopes = size_of(in, "slopes", GATE_SLOPES - 1);
     r->sinks = size_of(in, "sinks", 1);
+    r->bits = size_of(in, "bits", GATE_BITS - 1);
     r->page = size_of(in, "page", CP_MOST_PAGE);
     if (r->n_heads % r->n_kv_heads != 0) {
         refuse(in, "n_heads", "a multiple of n_kv_heads");

@@ -232,8 +232,9 @@ static int run_renewed(struct checking *c, const struct gate_recipe *recipe, siz
     int result = run_next(
         c, &p, workspace,
         "right at first, but wrong when it runs again with other numbers of the same sizes: ", f);
-    if (result == 0 && f->verdict == GATE_RIGHT && gate_problem_grow(&p)) {
-        result = run_grown(c, &p, f);
+    int grown = result == 0 && f->verdict == GATE_RIGHT ? gate_problem_grow(&p) : 0;
+    if (grown != 0) {
+        result = grown > 0 ? run_grown(c, &p, f) : gate_no_verdict("not enough memory for a case");
     }
     gate_problem_free(&p);
     return result;

@@ -125,10 +125,14 @@ static int *kept_of(struct gate_recipe *r) {
     return &r->kept;
 }
 
-/* Without a window nothing is kept beside it. */
+/* Without a mask of bits; without a window nothing is kept beside it. */
 static int lower_sizes(struct attempt *a) {
-    return lower_size(a, sequences_of) | lower_size(a, rows_of) | lower_size(a, pool_of) |
-           lower_size(a, kept_of) | lower_size(a, ahead_of) | lower_size(a, window_of);
+    struct gate_recipe r = a->found->recipe;
+    int had = r.bits != GATE_NO_BITS;
+    r.bits = GATE_NO_BITS;
+    return (had && keep(a, &r)) | lower_size(a, sequences_of) | lower_size(a, rows_of) |
+           lower_size(a, pool_of) | lower_size(a, kept_of) | lower_size(a, ahead_of) |
+           lower_size(a, window_of);
 }
 
 /* Scores as they are: without a cap, slopes or sinks. */

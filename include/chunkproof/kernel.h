@@ -41,8 +41,8 @@
  * A kernel for caches of keys without positions declares that (`keys`), and rotates keys as it
  * reads them. All its calls are such, of trees too.
  *
- * A kernel that has a sliding window, or shows a row keys after its own position, declares that
- * (`masks`). The numbers of a call then say which keys a row sees (WINDOW-1).
+ * A kernel that has a sliding window, shows a row keys after its own position, or has a mask of
+ * bits, declares that (`masks`). A call then says which keys a row sees (WINDOW-1, MASK-1).
  *
  * A kernel for caches of 8 bits declares that (`cache`). Each number of K and V stands for itself
  * times a scale of the call (CONV-10).
@@ -103,10 +103,10 @@ extern "C" {
 /* One call.
  * - All arrays are read-only, except out, lse and workspace. They do not overlap, and each begins
  *   at a multiple of 64 bytes.
- * - lse, slopes and sinks may be NULL. Where keys are placed, rotation is NULL. Where K is plain,
- *   k_scales is NULL, and where V is, v_scales. Where pages are chunks, the lists from page_table
- *   to last_page_tokens are NULL; where keys are ragged, all of them but page_begin. On the host,
- *   stream and on_host are NULL. Nothing else is NULL.
+ * - lse, slopes, sinks and the arrays of a mask may be NULL. Where keys are placed, rotation is
+ *   NULL. Where K is plain, k_scales is NULL, and where V is, v_scales. Where pages are chunks, the
+ *   lists from page_table to last_page_tokens are NULL; where keys are ragged, all of them but
+ *   page_begin. On the host, stream and on_host are NULL. Nothing else is NULL.
  * - The numbers of Q are finite, and so are those of all keys in K and V, also of those that no row
  *   sees.
  * - Strides are in elements, positive, and have 64 bits; the last index has stride 1. Chunks, or
@@ -133,6 +133,17 @@ struct cp_kernel_call {
      * are 0 unless the kernel declares that it takes others; kept is 0 where there is no window. */
     int window; /* W, or 0: none. Of a CP_WINDOW_BEFORE kernel W - 1, from 0 on, or -1: none */
     int ahead, kept;
+
+    /* MASK-1: of the keys that row r sees by its window, it sees those at the positions t with
+     * t < mask_begin[r], or where bit i = mask_first[r] + (t - mask_begin[r]) is 1:
+     *     mask_bits[i / 8] >> i % 8 & 1
+     * A row's bits need not begin with a byte. Bits of keys that a row does not see by its window
+     * are any, and may not be there: they may lie behind mask_bytes. A row whose bits are all 0 may
+     * see no key. All three are NULL where mask_bytes is 0: the call has no mask. */
+    size_t mask_bytes;
+    const unsigned char *mask_bits;
+    const size_t *mask_first; /* [n_rows] */
+    const int *mask_begin;    /* [n_rows] from 0 on */
 
     /* What changes the score s = scale q . k of a key before it is weighed, each only if the kernel
      * declares that it takes it. Which keys are seen is decided apart: a masked key has no score
@@ -439,6 +450,7 @@ struct cp_kernel_conventions {
 #define CP_MASKS_WINDOW 1
 #define CP_MASKS_AHEAD  2 /* keys after the row's own position */
 #define CP_MASKS_KEPT   4 /* first tokens beside a window; only with CP_MASKS_WINDOW */
+#define CP_MASKS_BITS   8 /* bits that take keys away (MASK-1) */
 
 /* What a kernel takes that changes scores: a sum of these. Its calls have some of them, or none. */
 #define CP_SCORES_CAP    1

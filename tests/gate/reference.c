@@ -61,6 +61,8 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
         .scale = call->scale,
         .query_begin = call->query_begin,
         .position = call->position,
+        .window = {call->window, call->ahead, call->kept},
+        .mask = {call->mask_bits, call->mask_first, call->mask_begin},
         .q_type = CP_FP16,
         .k_type = CP_FP16,
         .v_type = CP_FP16,
@@ -108,6 +110,7 @@ const struct cp_kernel cp_kernel = {
     .out_type = CP_FP32,
     .lse_type = CP_FP64,
     .plans = CP_PLANS_LISTS,
+    .masks = CP_MASKS_WINDOW | CP_MASKS_AHEAD | CP_MASKS_KEPT | CP_MASKS_BITS,
     .arithmetic = {.score = CP_SUM_FP64,
                    .weights = CP_FP32, /* in binary64, as all else: not rounded */
                    .values = CP_SUM_FP64,
