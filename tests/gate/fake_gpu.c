@@ -16,7 +16,7 @@
 
 #define GRANULE         ((size_t)2 << 20)
 #define ILLEGAL_ADDRESS 700
-#define MOST            24
+#define MOST            40
 #define LITTLE_ROOM     ((size_t)32 << 20)
 
 static int fakes(const char *word) {
