@@ -186,13 +186,13 @@ cp_kernel_call *call) { return call->window == 7 ? NULL : "another window"; }\n&
 
 # A kernel without windows is asked for none, by a shape or by a case.
 no_window() {
-    status 2 --kernel "$kernels/gate/reference.so" --shape window=8 &&
+    status 2 --kernel "$kernels/gate/two_phase.so" --shape window=8 &&
         grep -q "=8: the kernel takes no window; if it does, it declares .masks" "$work/err" ||
         return 1
     changed window_paged 's/p + 1 - call->window/p - call->window/' &&
         status 1 --kernel "$work/changed.c" --cases 60 --save "$work/windows" || return 1
     local found=0
-    "$chunkproof" replay "$work"/windows/*.json --kernel "$kernels/gate/reference.so" \
+    "$chunkproof" replay "$work"/windows/*.json --kernel "$kernels/gate/two_phase.so" \
         >"$work/out" 2>&1 || found=$?
     rm -r "$work/windows"
     [ $found = 2 ] && has "it has what cp_kernel.masks does not take: CP_MASKS_WINDOW"

@@ -18,7 +18,7 @@
 
 #define CALLS 8 /* more than the fake GPU has room for, where memory is not given back */
 
-static const struct run_limits limits = {10.0, 10.0, (size_t)1 << 24, (size_t)64 << 20, NULL, 0};
+static const struct run_limits limits = {10.0, 10.0, (size_t)1 << 24, (size_t)128 << 20, NULL, 0};
 
 /* The fake GPU, or its kernel, does what the word says. `fences`: has it virtual memory? */
 static int open_runner(struct runner **runner, const char *word, int fences, char error[RUN_TEXT]) {
