@@ -196,6 +196,21 @@ static void sizes_that_overflow(void **state) {
     expect_refused(c, &a, CP_ERROR_WORKSPACE);
     assert_true(cp_attend_workspace(&a) == (size_t)(1 << 27) * INT_MAX * 24 + 32);
 
+    /* K and V each by its own type: of 2^62 numbers or fewer, those of 8 bits alone fit. */
+    a.head_dim = 1 << 30;
+    a.n_heads = a.n_kv_heads =
+        (int)((1LL << 62) / ((long long)plan->capacity * plan->chunk_size * a.head_dim));
+    begin[1] = 0;
+    for (int is_v = 0; is_v < 2; is_v++) {
+        a.k_type = is_v ? CP_INT8 : CP_FP64;
+        a.v_type = is_v ? CP_FP64 : CP_INT8;
+        expect_shape_refused(c, &a);
+    }
+    a.k_type = a.v_type = CP_INT8;
+    expect_refused(c, &a, CP_ERROR_WORKSPACE);
+    a.k_type = a.v_type = CP_FP16;
+    a.n_kv_heads = 1;
+
     /* Rows of partial results before there are heads. */
     a.head_dim = 1 << 30;
     a.n_heads = 1;
