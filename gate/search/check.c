@@ -212,8 +212,12 @@ static int run_next(struct checking *c, struct gate_problem *p, size_t workspace
  * take them is not run. */
 static int run_grown(struct checking *c, struct gate_problem *p, struct gate_finding *f) {
     size_t workspace = 0;
-    int takes = gate_kernel_takes(c, p, &workspace, f);
-    if (takes <= 0 || f->verdict != GATE_RIGHT) {
+    struct gate_finding asked;
+    int takes = gate_kernel_takes(c, p, &workspace, &asked);
+    if (takes >= 0 && asked.verdict != GATE_RIGHT) {
+        *f = asked;
+    }
+    if (takes <= 0 || asked.verdict != GATE_RIGHT) {
         return takes < 0 ? -1 : 0;
     }
     return run_next(
