@@ -163,15 +163,19 @@ static int list_keys(struct gate_problem *p) {
 
 /* ---- All ---- */
 
+void gate_bits_forget(struct gate_mask *m) {
+    m->bit = NULL;
+    m->first = m->keys = NULL;
+    m->begin = m->key = NULL;
+}
+
 void gate_bits_free(struct gate_mask *m) {
     free(m->bit);
     free(m->first);
     free(m->begin);
     free(m->key);
     free(m->keys);
-    m->bit = NULL;
-    m->first = m->keys = NULL;
-    m->begin = m->key = NULL;
+    gate_bits_forget(m);
     m->n_bytes = 0;
 }
 
@@ -204,9 +208,7 @@ int gate_bits_new(struct gate_problem *p) {
 int gate_bits_part(struct gate_problem *part, const struct gate_problem *whole, int first) {
     const struct gate_mask *m = &whole->mask;
     size_t n = (size_t)part->n_rows;
-    part->mask.bit = NULL;
-    part->mask.first = part->mask.keys = NULL;
-    part->mask.begin = part->mask.key = NULL;
+    gate_bits_forget(&part->mask);
     if (m->bit == NULL) {
         return 0;
     }
@@ -220,8 +222,4 @@ int gate_bits_part(struct gate_problem *part, const struct gate_problem *whole, 
     memcpy(part->mask.first, m->first + first, n * sizeof *m->first);
     memcpy(part->mask.begin, m->begin + first, n * sizeof *m->begin);
     return list_keys(part);
-}
-
-int gate_bits_copy(struct gate_problem *to, const struct gate_problem *p) {
-    return gate_bits_part(to, p, 0);
 }

@@ -11,10 +11,10 @@
 int gate_bits_new(struct gate_problem *problem);
 void gate_bits_free(struct gate_mask *mask);
 
+/* After a problem is copied: the bits are the other one's. */
+void gate_bits_forget(struct gate_mask *mask);
+
 /* Those of rows `first` on of a problem, which must live longer. 0, or -1: no memory. */
 int gate_bits_part(struct gate_problem *part, const struct gate_problem *whole, int first);
-
-/* Copies them. 0, or -1: no memory. */
-int gate_bits_copy(struct gate_problem *to, const struct gate_problem *problem);
 
 #endif

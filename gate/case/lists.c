@@ -6,8 +6,6 @@
 
 #include "cli/base/random.h"
 
-#define SPARE 3 /* chunks of the pool that nobody uses */
-
 void *gate_allocate(size_t n, size_t size) {
     return calloc(n + 1, size);
 }
@@ -38,16 +36,20 @@ int gate_lists_new(struct gate_problem *p, int b, int runs, int n_served, int n_
     return 0;
 }
 
-int *gate_scatter(struct gate_problem *p, int n) {
-    struct prng random = {p->seed ^ 0x5CA77E2ULL};
-    p->capacity = n + SPARE;
-    int *order = gate_allocate((size_t)p->capacity, sizeof(int));
-    for (int i = 0; order != NULL && i < p->capacity; i++) { /* a permutation, grown by insertion */
+int *gate_permutation(unsigned long long seed, int n) {
+    struct prng random = {seed};
+    int *order = gate_allocate((size_t)n, sizeof(int));
+    for (int i = 0; order != NULL && i < n; i++) { /* grown by insertion */
         int at = prng_below(&random, i + 1);
         order[i] = order[at];
         order[at] = i;
     }
     return order;
+}
+
+int *gate_scatter(struct gate_problem *p, int n) {
+    p->capacity = n + GATE_SPARE;
+    return gate_permutation(p->seed ^ 0x5CA77E2ULL, p->capacity);
 }
 
 /* Of sequence s of n_tokens keys. */

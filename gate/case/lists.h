@@ -15,6 +15,11 @@ void *gate_allocate(size_t n, size_t size);
  * entries are 0, those of the table -1. The rows have none yet. 0, or -1: no memory. */
 int gate_lists_new(struct gate_problem *problem, int b, int runs, int n_served, int n_shared);
 
+#define GATE_SPARE 3 /* chunks, or pages, of the pool that nobody uses */
+
+/* The numbers below n in any order, which the caller frees. NULL: no memory. */
+int *gate_permutation(unsigned long long seed, int n);
+
 /* Gives n chunks random numbers below the capacity, which it sets: sequences are scattered over the
  * pool, as in a pool that has been in use for long. The caller frees the n numbers. NULL: no
  * memory. */

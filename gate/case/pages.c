@@ -10,7 +10,6 @@
 
 #define LONG  2000 /* keys */
 #define UNITS 5    /* as many powers of two, from the unit on */
-#define SPARE 3    /* blocks that nobody uses */
 
 /* 1: some sequence has many keys. */
 static int is_long(const struct gate_recipe *r) {
@@ -170,26 +169,14 @@ static int count_pages(struct gate_problem *p, int *at) {
     return n;
 }
 
-/* A permutation of n numbers, grown by insertion. NULL: no memory. */
-static int *permutation(unsigned long long seed, int n) {
-    struct prng random = {seed};
-    int *order = gate_allocate((size_t)n, sizeof(int));
-    for (int i = 0; order != NULL && i < n; i++) {
-        int at = prng_below(&random, i + 1);
-        order[i] = order[at];
-        order[at] = i;
-    }
-    return order;
-}
-
 static int scatter_pages(struct gate_problem *p, int n) {
     struct gate_pages *g = &p->pages;
-    int *order = permutation(p->seed ^ 0x9A6EULL, n + SPARE);
+    int *order = gate_permutation(p->seed ^ 0x9A6EULL, n + GATE_SPARE);
     for (int i = 0; order != NULL && i < p->b * g->width; i++) {
         g->all[i] = order[g->all[i]];
     }
     free(order);
-    return order != NULL && allocate_lists(p, n + SPARE, g->width) == 0 ? 0 : -1;
+    return order != NULL && allocate_lists(p, n + GATE_SPARE, g->width) == 0 ? 0 : -1;
 }
 
 static int new_pages(struct gate_problem *p) {
@@ -216,7 +203,7 @@ static int new_ragged(struct gate_problem *p) {
     for (int s = 0; s < p->b; s++) {
         keys += most_keys(p, s);
     }
-    return allocate_lists(p, keys + SPARE, 0);
+    return allocate_lists(p, keys + GATE_SPARE, 0);
 }
 
 int gate_pages_new(struct gate_problem *p) {

@@ -541,9 +541,7 @@ int gate_problem_part(struct gate_problem *part, const struct gate_problem *whol
     *part = *p;
     part->n_rows = end - first;
     part->pages = (struct gate_pages){0};
-    part->mask.bit = NULL;
-    part->mask.first = part->mask.keys = NULL;
-    part->mask.begin = part->mask.key = NULL;
+    gate_bits_forget(&part->mask);
     size_t numbers = (size_t)part->n_rows * (size_t)p->recipe.n_heads * (size_t)p->recipe.head_dim;
     part->position = gate_allocate((size_t)part->n_rows, sizeof(int));
     part->q = gate_allocate(numbers, sizeof(double));

@@ -32,7 +32,7 @@ static int copy_lists(struct gate_problem *to, const struct gate_problem *p) {
     *to = *p;
     to->q = to->k = to->v = NULL;
     to->pages = (struct gate_pages){0};
-    missing |= gate_bits_copy(to, p) != 0;
+    missing |= gate_bits_part(to, p, 0) != 0;
     to->n_tokens = duplicate(p->n_tokens, b, size, &missing);
     to->query_begin = duplicate(p->query_begin, b + 1, size, &missing);
     to->position = duplicate(p->position, (size_t)p->n_rows, size, &missing);
