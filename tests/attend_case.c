@@ -278,6 +278,8 @@ static void finish(struct attend_case *c) {
                                          .n_heads = shape->n_heads,
                                          .n_kv_heads = shape->n_kv_heads,
                                          .head_dim = shape->head_dim,
+                                         .value_dim = shape->head_dim,
+                                         .v_row = shape->head_dim,
                                          .scale = 1.0 / sqrt(shape->head_dim),
                                          .query_begin = c->query_begin,
                                          .position = c->position,

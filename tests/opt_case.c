@@ -201,6 +201,7 @@ static int row_is_wrong(const struct attend_case *c, int row, int head, const st
     score = changes ? shift_keys(c, row, head, room, &n) : score;
     struct cp_tolerance_row question = {n,
                                         a->head_dim,
+                                        a->head_dim,
                                         a->scale,
                                         c->q + at * d,
                                         room->k,

@@ -89,7 +89,8 @@ static double worst(const struct bound_options *declared, const struct options *
         p.scale = row.scale;
         emulate(kernel, &p, &result);
         bound_class(&o, &size, result.largest_score, 0.0, &arithmetic, &counts);
-        struct cp_tolerance_row asked = {KEYS, DIM, p.scale, p.q, p.k, p.v, scratch, NULL, NULL};
+        struct cp_tolerance_row asked = {KEYS, DIM, DIM,     p.scale, p.q,
+                                         p.k,  p.v, scratch, NULL,    NULL};
         cp_tolerance(&arithmetic, &counts, &asked, 0.0, expected, bound, NULL, NULL);
         for (int x = 0; x < DIM && !result.overflow; x++) {
             double error = fabs(out[x] - expected[x]);
@@ -209,7 +210,7 @@ static void sums_by_a_tensor_core_keep_their_own_bound(void **state) {
     emulate(&kernel, &p, &result);
     bound_class(&o, &size, 0.0, 0.0, &a, &counts);
     a.eps = a.u_arg = a.u_n = a.weights.unit = a.weights.tiny = 0.0; /* none of it happens */
-    struct cp_tolerance_row asked = {KEYS, DIM, p.scale, p.q, p.k, p.v, scratch, NULL, NULL};
+    struct cp_tolerance_row asked = {KEYS, DIM, DIM, p.scale, p.q, p.k, p.v, scratch, NULL, NULL};
     cp_tolerance(&a, &counts, &asked, 0.0, expected, bound, NULL, NULL);
     for (int x = 0; x < DIM; x++) {
         most = fmax(most, fabs(out[x] - expected[x]) / bound[x]);

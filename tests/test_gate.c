@@ -269,7 +269,8 @@ static void row_new(struct row *r, const struct gate_problem *p, int row, int he
         memcpy(r->k + (size_t)j * d, p->k + gate_key_at(p, s, j, g), d * sizeof(double));
         memcpy(r->v + (size_t)j * d, p->v + gate_key_at(p, s, j, g), d * sizeof(double));
     }
-    struct cp_tolerance_row ask = {r->n, r->d, p->scale, r->q, r->k, r->v, r->scratch, NULL, NULL};
+    struct cp_tolerance_row ask = {r->n, r->d, r->d,       p->scale, r->q,
+                                   r->k, r->v, r->scratch, NULL,     NULL};
     gate_class(&plain, &p->recipe, r->n, 1e4, &arithmetic, &counts);
     cp_tolerance(&arithmetic, &counts, &ask, 0.0, r->expected, r->bound, NULL, NULL);
 }

@@ -361,7 +361,8 @@ static void shifts_have_the_errors_of_the_class(void **state) {
     struct gate_scores scores = {.cap = 2.0};
     const struct gate_rotated placed = {0};
     double q = 1.0, k[] = {1.0, 4.0}, shift[2], fine[2], coarse[2], wide[2];
-    struct cp_tolerance_row row = {.n_keys = 2, .head_dim = 1, .scale = 1.0, .q = &q, .k = k};
+    struct cp_tolerance_row row = {
+        .n_keys = 2, .head_dim = 1, .value_dim = 1, .scale = 1.0, .q = &q, .k = k};
     (void)state;
     gate_shift_keys(&kernel, 1, &placed, &scores, 0, &row, NULL, shift, fine);
     for (int j = 0; j < 2; j++) {

@@ -149,6 +149,8 @@ static struct cp_attention attention_of(const struct cp_plan *plan, const double
                                  .n_heads = 1,
                                  .n_kv_heads = 1,
                                  .head_dim = 1,
+                                 .value_dim = 1,
+                                 .v_row = 1,
                                  .scale = 1.0,
                                  .q_type = CP_FP64,
                                  .k_type = CP_FP64,
@@ -415,7 +417,7 @@ static void prompts_of_modules_have_masks(void **unused) {
         }
         mask_case_make(&m, p.rows[p.plan->n_sequences], n, (int)(seed / 2 % MASK_N_KIND), seed);
         struct cp_attention a = attention_of(p.plan, q, k, v, out, lse);
-        a.head_dim = D;
+        a.head_dim = a.value_dim = a.v_row = D;
         a.query_begin = p.rows;
         a.position = p.position;
         a.window = draw_window(&random);

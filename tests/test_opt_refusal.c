@@ -166,6 +166,10 @@ static void a_stale_plan(void **state) {
     }
 }
 
+static void set_width(struct cp_attention *a, int d) {
+    a->head_dim = a->value_dim = a->v_row = d;
+}
+
 static void expect_shape_refused(const struct world *w, const struct cp_attention *a) {
     expect_refused(w, a, CP_ERROR_SHAPE);
     assert_int_equal(cp_opt_workspace(w->opt, a), 0);
@@ -179,7 +183,7 @@ static void dimensions_and_types(void **state) {
         struct cp_attention a = w->a;
         a.n_heads = bad[i][0];
         a.n_kv_heads = bad[i][1];
-        a.head_dim = bad[i][2];
+        set_width(&a, bad[i][2]);
         expect_shape_refused(w, &a);
     }
     for (int field = 0; field < 4; field++) {
@@ -213,7 +217,8 @@ static void sizes_that_overflow(void **state) {
     const struct cp_plan_sequence path = plan->sequence[0];
     const int b = plan->n_sequences, n_shared = plan->n_shared;
     int begin[2] = {0, 0};
-    a.n_heads = a.n_kv_heads = a.head_dim = INT_MAX; /* K */
+    a.n_heads = a.n_kv_heads = INT_MAX; /* K */
+    set_width(&a, INT_MAX);
     expect_shape_refused(w, &a);
     a.n_kv_heads = 1; /* Q */
     expect_shape_refused(w, &a);
@@ -223,7 +228,7 @@ static void sizes_that_overflow(void **state) {
     a.query_begin = begin;
     a.variant = CP_MERGE_AT_ONCE; /* of which cp_attend() keeps partial results here */
     a.n_heads = INT_MAX;
-    a.head_dim = 1;
+    set_width(&a, 1);
     a.out_type = CP_FP64;
     begin[1] = 1 << 30; /* the output: 2^30 h 8 bytes; Q has a quarter of that */
     expect_shape_refused(w, &a);
@@ -272,7 +277,7 @@ static void the_order_of_the_checks(void **state) {
     a.plan = NULL;
     a.stamp.step++;
     a.v = NULL;
-    a.head_dim = 0;
+    set_width(&a, 0);
     a.q_type = CP_FP64;
     a.workspace_size = 0;
     expect_refused(w, &a, CP_ERROR_ARGUMENT);
@@ -282,7 +287,7 @@ static void the_order_of_the_checks(void **state) {
     expect_refused(w, &a, CP_ERROR_ARGUMENT);
     a.v = w->a.v;
     expect_refused(w, &a, CP_ERROR_SHAPE);
-    a.head_dim = shape.head_dim;
+    set_width(&a, shape.head_dim);
     expect_alone(w, &a, CP_ERROR_UNSUPPORTED);
     a.q_type = CP_FP16;
     expect_refused(w, &a, CP_ERROR_WORKSPACE);

@@ -168,6 +168,8 @@ static void the_example_of_the_clause(void **unused) {
                              .n_heads = 2,
                              .n_kv_heads = 2,
                              .head_dim = 1,
+                             .value_dim = 1,
+                             .v_row = 1,
                              .scale = 1.0,
                              .scales = {CP_CACHE_SCALE_HEAD, k_scales, v_scales},
                              .q_type = CP_FP64,

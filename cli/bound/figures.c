@@ -140,8 +140,8 @@ int bound_figures(const struct bound_options *o, const struct bound_row *row,
     }
     struct arrays a = {numbers, numbers + d, numbers + 2 * d, numbers + 3 * d,
                        numbers + (3 + CP_TOLERANCE_PARTS) * d};
-    struct cp_tolerance_row asked = {row->n, row->d,    row->scale, row->q, row->k,
-                                     row->v, a.scratch, NULL,       NULL};
+    struct cp_tolerance_row asked = {row->n, row->d, row->d,    row->scale, row->q,
+                                     row->k, row->v, a.scratch, NULL,       NULL};
     double lse;
     memset(f, 0, sizeof *f);
     f->elements = row->d;

@@ -22,8 +22,8 @@ struct work {
 
 static void tolerance_once(const struct work *w) {
     const struct bound_row *row = &w->row;
-    struct cp_tolerance_row asked = {row->n, row->d,     row->scale, row->q, row->k,
-                                     row->v, w->scratch, NULL,       NULL};
+    struct cp_tolerance_row asked = {row->n, row->d, row->d,     row->scale, row->q,
+                                     row->k, row->v, w->scratch, NULL,       NULL};
     double lse, lse_bound;
     cp_tolerance(&w->arithmetic, &w->counts, &asked, 0.0, w->expected, w->bound, &lse, &lse_bound);
 }

@@ -228,6 +228,7 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
     double factor = c->score.keys == ALL_KEYS ? explain_scale(x, c) : 1.0;
     int w = gate_n_terms(&p->rotation, x->d), sees_sink = p->scores.sinks != NULL;
     struct cp_tolerance_row row = {.head_dim = w,
+                                   .value_dim = w,
                                    .scale = p->scale * factor,
                                    .q = x->q_terms,
                                    .k = x->flat_k + w,

@@ -332,6 +332,7 @@ void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kern
     int w = gate_n_terms(&p->rotation, d), sees_sink = p->scores.sinks != NULL;
     struct cp_tolerance_row keys = {.n_keys = n,
                                     .head_dim = w,
+                                    .value_dim = w,
                                     .scale = p->scale,
                                     .q = scratch->q,
                                     .k = scratch->k + w,

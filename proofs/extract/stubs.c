@@ -261,6 +261,8 @@ value x_attend(value header, value query_begin, value scale, value qkv) {
                                      .n_heads = n[0],
                                      .n_kv_heads = n[1],
                                      .head_dim = n[2],
+                                     .value_dim = n[2],
+                                     .v_row = n[2],
                                      .scale = Double_val(scale),
                                      .query_begin = n_begin == 0 ? NULL : begin,
                                      .q_type = n[3],
@@ -350,6 +352,7 @@ value x_tolerance(value fields, value numbers, value row) {
     struct cp_counts counts = {n[2], n[3], n[4], n[5], f[24], f[25]};
     struct cp_tolerance_row of_row = {
         n[0],
+        n[1],
         n[1],
         Double_val(Field(row, 0)),
         q,

@@ -58,6 +58,8 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
         .n_heads = call->n_heads,
         .n_kv_heads = call->n_kv_heads,
         .head_dim = call->head_dim,
+        .value_dim = call->head_dim,
+        .v_row = call->head_dim,
         .scale = call->scale,
         .query_begin = call->query_begin,
         .position = call->position,

@@ -161,6 +161,7 @@ struct Row {
         cp_tolerance_row question = {
             keys,
             c.shape.head_dim,
+            c.shape.head_dim,
             c.attention.scale,
             c.q + (static_cast<std::size_t>(row) * c.shape.n_heads + head) * d,
             k.data(),
