@@ -68,7 +68,7 @@ static void certify(struct certified *c, const struct gate_problem *p,
 }
 
 static const double *key_of(const struct gate_problem *p, const double *array, int j) {
-    return array + gate_key_at(p, p->b - 1, j, 0);
+    return array + gate_key_row(p, p->b - 1, j, 0) * (size_t)p->recipe.head_dim;
 }
 
 /* GATE-11: the sums of a column leave binary16, attention does not, and the bound is finite. */

@@ -61,6 +61,9 @@
  *                                               query_begin
  *   cu_seqlens_k, cu_seqlens_q (ragged)         page_begin, query_begin
  *
+ * A kernel whose values have another width than keys declares that (`widths`), and one whose values
+ * are a part of their keys, as latent attention has them, does so, too (`layout.tensors`).
+ *
  * A kernel for a GPU declares it (`memory`), gets arrays in device memory, and starts its work on
  * `stream`; tests/example/paged_kernel.cu is a complete one. `chunkproof gate --kernel mine.cu`
  * also runs it where there is no GPU. */
@@ -79,7 +82,7 @@ extern "C" {
 
 /* The version of this file, combined with the sizes of the structures that both sides see. The gate
  * refuses a kernel that was compiled with another one. */
-#define CP_KERNEL_VERSION 10
+#define CP_KERNEL_VERSION 11
 #define CP_KERNEL_ABI                                                                              \
     (1000000 * CP_KERNEL_VERSION + 1000 * (int)sizeof(struct cp_kernel_call) +                     \
      (int)sizeof(struct cp_kernel))
@@ -95,6 +98,10 @@ extern "C" {
 #define CP_KEYS_PLACED 0 /* their own; there is no table */
 #define CP_KEYS_RAW    1 /* none: t is the position of the key */
 #define CP_KEYS_LOCAL  2 /* as if their run began at position 0: t is the position of the run */
+
+/* How many numbers a value has, and a result (CONV-13). */
+#define CP_WIDTHS_EQUAL 0 /* d, as a key */
+#define CP_WIDTHS_ANY   1 /* d_v: any number, of each call */
 
 /* Which numbers of a key are rotated together (DEC-8): pair i of the first rotary_dim numbers. */
 #define CP_PAIRS_HALVES     0 /* numbers i and i + rotary_dim / 2 */
@@ -119,7 +126,8 @@ struct cp_kernel_call {
     int max_tokens;
     int n_heads;    /* h */
     int n_kv_heads; /* h_kv, a divisor of h: query head a reads K/V head a / (h / h_kv) */
-    int head_dim;   /* d */
+    int head_dim;   /* d: numbers of a query, and of a key */
+    int value_dim; /* d_v: of a value, and of a result; d unless the kernel declares other widths */
     int chunk_size; /* c */
     int capacity;   /* chunks of the pool, >= 1; chunk numbers are below it. Or pages, if they are
                       * no chunks: page numbers are below it, and chunk numbers are names */
@@ -235,19 +243,20 @@ struct cp_kernel_call {
      * at
      *     page k_chunk + head k_head + i / x k_group + slot x + i mod x
      * Slots behind the keys of a run, or of a sequence's last page, are padding and may hold NaN;
-     * so are elements from d on. V is laid out as K, with strides of its own. Of 8 bits, the
-     * numbers of a key may begin at any byte: a kernel that loads several at once looks at the
-     * strides in refuses().
+     * so are elements from d on. V is laid out as K, with strides of its own and d_v for d. Of 8
+     * bits, the numbers of a key may begin at any byte: a kernel that loads several at once looks
+     * at the strides in refuses().
      *
      * Of packed keys k_slot is x. Of ragged ones k_slot is k_chunk, and k_head is less. Where both
      * are in one tensor, all strides of V are those of K, v is k + v_offset elements, and v_offset
      * is at least what K has of a page (CP_TENSORS_PAGES; k_chunk is then of K and V together), or
-     * capacity k_chunk (CP_TENSORS_HALVES). */
+     * capacity k_chunk (CP_TENSORS_HALVES). Where values are in keys (CP_TENSORS_KEYS), v is k, and
+     * a value is the first d_v <= d numbers of its key, with the same scale. */
     const void *k;
     long long k_chunk, k_head, k_slot, k_group; /* k_group: 0 unless K is packed */
     const void *v;
     long long v_chunk, v_head, v_slot, v_group;
-    long long v_offset; /* 0: K and V are two tensors */
+    long long v_offset; /* 0: K and V are two tensors, or V is in K */
 
     /* Of a cache of 8 bits (CONV-10): number x of K stands for x k_scales[i], where i is of the
      * tensor, the K/V head, or the token and head, as the kernel declares:
@@ -272,7 +281,7 @@ struct cp_kernel_call {
     int n_angles;          /* rows of the table: above all t of the call */
     const float *rotation; /* [n_angles][rotary_dim] */
 
-    /* out: [n_rows][h][d]; the kernel writes all of it. lse: [n_rows][h], the log-sum-exp of the
+    /* out: [n_rows][h][d_v]; the kernel writes all of it. lse: [n_rows][h], the log-sum-exp of the
      * scaled scores, natural unless the kernel declares base 2 (CONV-1); NULL when it is not
      * requested. */
     void *out;
@@ -489,6 +498,7 @@ struct cp_kernel_cache {
 #define CP_TENSORS_TWO    0 /* K and V each have one */
 #define CP_TENSORS_PAGES  1 /* [page][2][...]: V of a page lies behind its K */
 #define CP_TENSORS_HALVES 2 /* [2][page][...]: V of all pages lies behind K of all */
+#define CP_TENSORS_KEYS   3 /* that of K: a value is the first d_v numbers of its key (CONV-13) */
 
 /* In which order scales of tokens lie, whatever the order of K and V. */
 #define CP_SCALES_BY_HEAD 0 /* [page][K/V head][slot] */
@@ -524,6 +534,7 @@ struct cp_kernel {
     int plans;                      /* CP_PLANS_TREES, CP_PLANS_RANGES or CP_PLANS_LISTS */
     int keys;                       /* CP_KEYS_PLACED, CP_KEYS_RAW or CP_KEYS_LOCAL */
     int pairs;                      /* CP_PAIRS_HALVES or CP_PAIRS_NEIGHBOURS */
+    int widths;                     /* CP_WIDTHS_EQUAL or CP_WIDTHS_ANY */
     int masks;                      /* a sum of CP_MASKS_... */
     int scores;                     /* a sum of CP_SCORES_... */
     struct cp_kernel_cache cache;   /* what K and V are, if not kv_type */

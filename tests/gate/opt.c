@@ -73,12 +73,13 @@ static size_t lines(size_t n, size_t size) {
 
 static struct parts parts_of(const struct cp_kernel_call *call) {
     size_t d = (size_t)call->head_dim, results = (size_t)call->n_rows * (size_t)call->n_heads;
-    size_t k = lines(pool_bytes(call, cp_number_size(K_TYPE)), 1);
-    size_t v = lines(pool_bytes(call, cp_number_size(V_TYPE)), 1);
-    return (struct parts){lines(results, sizeof(double)),
-                          lines((size_t)call->n_heads, sizeof(double)), lines(results * d, SIZE),
-                          is_contiguous(call, call->k_chunk, call->k_head, call->k_slot) ? 0 : k,
-                          is_contiguous(call, call->v_chunk, call->v_head, call->v_slot) ? 0 : v};
+    size_t k = lines(pool_bytes(call, call->head_dim, cp_number_size(K_TYPE)), 1);
+    size_t v = lines(pool_bytes(call, call->value_dim, cp_number_size(V_TYPE)), 1);
+    return (struct parts){
+        lines(results, sizeof(double)), lines((size_t)call->n_heads, sizeof(double)),
+        lines(results * d, SIZE),
+        is_contiguous(call, call->head_dim, call->k_chunk, call->k_head, call->k_slot) ? 0 : k,
+        is_contiguous(call, call->value_dim, call->v_chunk, call->v_head, call->v_slot) ? 0 : v};
 }
 
 static size_t workspace(const struct cp_kernel_call *call) {
@@ -149,12 +150,12 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
     };
     gather_rows(call, SIZE, q);
     if (p.k != 0) {
-        gather_pool(call, cp_number_size(K_TYPE), call->k, call->k_chunk, call->k_head,
-                    call->k_slot, k);
+        gather_pool(call, call->head_dim, cp_number_size(K_TYPE), call->k, call->k_chunk,
+                    call->k_head, call->k_slot, k);
     }
     if (p.v != 0) {
-        gather_pool(call, cp_number_size(V_TYPE), call->v, call->v_chunk, call->v_head,
-                    call->v_slot, v);
+        gather_pool(call, call->value_dim, cp_number_size(V_TYPE), call->v, call->v_chunk,
+                    call->v_head, call->v_slot, v);
     }
     int status = attend_in(opt, &attention);
     if (status == CP_OK) {
