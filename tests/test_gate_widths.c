@@ -84,6 +84,7 @@ static void done(struct made *m) {
 /* Values that are narrower than keys, as wide, and wider; in keys never wider. */
 static void widths_come_in_pairs(void **state) {
     int narrower[2] = {0}, equal[2] = {0}, wider[2] = {0}, latent = 0, one_head = 0, in_keys = 0;
+    int many_heads = 0;
     (void)state;
     for (int index = 0; index < 4 * CASES; index++) {
         struct cp_kernel kernel = kernel_of(index);
@@ -103,10 +104,11 @@ static void widths_come_in_pairs(void **state) {
         latent += r.head_dim == 576 && d_v == 512;
         in_keys += is_in_keys;
         one_head += is_in_keys && r.n_kv_heads == 1;
+        many_heads += is_in_keys && r.n_heads / r.n_kv_heads >= 64;
     }
     assert_true(narrower[0] > 100 && equal[0] > 10 && wider[0] > 50 && latent > 50);
     assert_true(narrower[1] > 100 && equal[1] > 10 && wider[1] == 0);
-    assert_true(one_head > in_keys / 2 && one_head < in_keys);
+    assert_true(one_head > in_keys / 2 && one_head < in_keys && many_heads > in_keys / 10);
 }
 
 /* What is asked for comes, and a recipe of another kernel fits one whose values are in keys. */
@@ -128,8 +130,9 @@ static void widths_that_are_asked_for(void **state) {
     assert_int_equal(gate_value_dim(&r, &kernel), 48);
 }
 
-/* A case is not much more to compute than before, however wide its numbers are. */
+/* Cases are not much more to compute than others, however wide their numbers are. */
 static void the_work_stays(void **state) {
+    double mean = 0.0;
     (void)state;
     for (int index = 0; index < CASES; index++) {
         struct made m;
@@ -138,9 +141,10 @@ static void the_work_stays(void **state) {
         for (int row = 0; row < m.p.n_rows; row++) {
             products += (double)gate_visible(&m.p, row) * m.recipe.n_heads * m.recipe.head_dim;
         }
-        assert_true(products < 200.0 * WORK);
+        mean += products / CASES;
         done(&m);
     }
+    assert_true(mean < 3.3 * WORK);
 }
 
 /* ---- Where they lie ---- */
