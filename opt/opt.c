@@ -142,9 +142,8 @@ static int scores_are_supported(const struct cp_attention *a) {
 }
 
 static int is_supported(const struct cp_attention *a) {
-    return a->value_dim == a->head_dim && a->v_row == a->head_dim && a->q_type != CP_FP64 &&
-           a->k_type != CP_FP64 && a->v_type != CP_FP64 && fabs(a->scale) <= (double)FLT_MAX &&
-           scores_are_supported(a);
+    return a->q_type != CP_FP64 && a->k_type != CP_FP64 && a->v_type != CP_FP64 &&
+           fabs(a->scale) <= (double)FLT_MAX && scores_are_supported(a);
 }
 
 static int variant_is_known(const struct cp_attention *a) {

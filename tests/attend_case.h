@@ -37,6 +37,9 @@ struct shape {
     int n_heads;
     int n_kv_heads;
     int head_dim;
+    int value_dim; /* 0: head_dim */
+    int v_row;     /* 0: value_dim */
+    int v_in_k;    /* 1 + x: V is K from number x on (v_row is head_dim); 0: it is not */
     int q_type;
     int kv_type;
     int out_type;
@@ -59,7 +62,7 @@ struct attend_case {
     void *typed_v;
     double *q; /* the numbers in them, in double */
     double *k;
-    double *v;
+    double *v; /* [capacity][h_kv][c][v_row]; in k, where V is in K */
 };
 
 /* The same seed makes the same case, except for the poison. Ends the program when memory is out. */
@@ -104,8 +107,9 @@ int case_visible(const struct attend_case *c, int row);
 /* WINDOW-1, MASK-1: does the row see key j of its sequence? */
 int case_sees(const struct attend_case *c, int row, int j);
 
-/* Element 0 of key j of sequence s, for K/V head g, in k and v. */
+/* Element 0 of key j of sequence s, for K/V head g, in k; and of its value, in v. */
 size_t case_key(const struct attend_case *c, int s, int j, int g);
+size_t case_value(const struct attend_case *c, int s, int j, int g);
 
 /* Bytes of out and of lse. */
 size_t case_out_bytes(const struct attend_case *c);

@@ -204,18 +204,18 @@ static void the_example_has_the_means_of_the_chapter(void **unused) {
 /* ---- Trees ---- */
 
 static void tree_case(struct attend_case *c, unsigned long long seed) {
-    const struct shape shape = {5,
-                                4,
-                                1 + (int)(seed % 5),
-                                seed % 3 == 0 ? 4 : 2,
-                                2,
-                                3,
-                                CP_FP64,
-                                CP_FP64,
-                                CP_FP64,
-                                (int)(seed % CASE_N_QUERY_MODE),
-                                CASE_NORMAL,
-                                CASE_POISON_NAN};
+    const struct shape shape = {.b = 5,
+                                .max_depth = 4,
+                                .chunk_size = 1 + (int)(seed % 5),
+                                .n_heads = seed % 3 == 0 ? 4 : 2,
+                                .n_kv_heads = 2,
+                                .head_dim = 3,
+                                .q_type = CP_FP64,
+                                .kv_type = CP_FP64,
+                                .out_type = CP_FP64,
+                                .query_mode = (int)(seed % CASE_N_QUERY_MODE),
+                                .values = CASE_NORMAL,
+                                .poison = CASE_POISON_NAN};
     case_make(c, &shape, seed);
 }
 
