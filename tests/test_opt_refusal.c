@@ -244,6 +244,56 @@ static void sizes_that_overflow(void **state) {
     plan->n_shared = n_shared;
 }
 
+/* WIDTH-1, WIDTH-2: a value has a number, and rows of V have room for it. */
+static void widths_of_values(void **state) {
+    const struct world *w = *state;
+    const int bad[][2] = {{0, 3}, {0, 0}, {-1, 3}, {INT_MIN, 3}, {3, 2}, {3, 0}, {3, -3}, {4, 3}};
+    const int good[][2] = {{3, 3}, {1, 1}, {1, 3}, {3, 4}, {3, 3000}};
+    struct cp_attention a = w->a;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        a.value_dim = bad[i][0];
+        a.v_row = bad[i][1];
+        expect_shape_refused(w, &a);
+    }
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        a.value_dim = good[i][0];
+        a.v_row = good[i][1];
+        assert_true(cp_opt_workspace(w->opt, &a) > 0);
+        a.workspace_size = 0;
+        expect_refused(w, &a, CP_ERROR_WORKSPACE);
+        a.workspace_size = w->a.workspace_size;
+    }
+}
+
+/* V, the output, or partial results alone are more than there are addresses. */
+static void widths_that_overflow(void **state) {
+    struct world *w = *state;
+    struct cp_attention a = w->a;
+    struct cp_plan *plan = w->c.plan;
+    const struct cp_plan_sequence path = plan->sequence[0];
+    const int b = plan->n_sequences, n_shared = plan->n_shared;
+    const int begin[2] = {0, 1};
+    a.n_heads = a.n_kv_heads = INT_MAX;
+    a.head_dim = a.value_dim = 1;
+    a.v_row = INT_MAX; /* V */
+    expect_shape_refused(w, &a);
+    a.n_kv_heads = 1;
+    a.value_dim = INT_MAX; /* the output */
+    expect_shape_refused(w, &a);
+    list_sequences(plan, 1);
+    plan->n_shared = 0;
+    plan->sequence[0] = (struct cp_plan_sequence){.n_tokens = 1, .n_chunks = 1};
+    a.query_begin = begin;
+    a.variant = CP_MERGE_AT_ONCE; /* of which cp_attend() keeps partial results here */
+    a.out_type = CP_FP16;         /* just fits, partial results do not */
+    expect_shape_refused(w, &a);
+    a.value_dim = 1 << 20;
+    assert_true(cp_opt_workspace(w->opt, &a) > (size_t)INT_MAX << 22);
+    plan->sequence[0] = path;
+    list_sequences(plan, b);
+    plan->n_shared = n_shared;
+}
+
 /* Here alone: what the reference can do, and this cannot. */
 static void what_is_not_supported(void **state) {
     const struct world *w = *state;
@@ -367,6 +417,8 @@ int main(void) {
         REFUSAL(dimensions_and_types),
         REFUSAL(query_ranges_out_of_order),
         REFUSAL(sizes_that_overflow),
+        REFUSAL(widths_of_values),
+        REFUSAL(widths_that_overflow),
         REFUSAL(what_is_not_supported),
         REFUSAL(a_small_workspace),
         REFUSAL(the_order_of_the_checks),
