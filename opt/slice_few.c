@@ -14,10 +14,10 @@ static void add_range(const struct opt_head *h, struct opt_run run, int i, int n
     begin = begin > run.first ? begin : run.first;
     end = end < run.first + run.n ? end : run.first + run.n;
     if (begin < end) {
-        slice->kernels->values(
-            h->at.o + (size_t)i * stride, stride, h->at.score + (size_t)i * CP_OPT_KEYS + begin, n,
-            (const char *)run.v + (size_t)(begin - run.first) * opt_row_bytes(a, 1),
-            (size_t)a->v_row, a->v_type, end - begin, a->value_dim);
+        const char *v = (const char *)run.v + (size_t)(begin - run.first) * opt_row_bytes(a, 1);
+        slice->kernels->values(h->at.o + (size_t)i * stride, stride,
+                               h->at.score + (size_t)i * CP_OPT_KEYS + begin, n, v,
+                               (size_t)a->v_row, a->v_type, end - begin, a->value_dim);
     }
 }
 

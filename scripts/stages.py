@@ -199,7 +199,7 @@ def arm64() -> Stage:
     """opt/ on 64-bit ARM, emulated: its vectors (NEON) and its tree."""
     compiler = f"aarch64-linux-gnu-gcc --sysroot={ARM}"
     stems = ("opt", "opt_exp", "opt_kernels", "opt_refusal", "opt_scores", "opt_tanh",
-             "opt_tree", "opt_windows")
+             "opt_tree", "opt_widths", "opt_windows")
     options = f"CC='{compiler}' AR=aarch64-linux-gnu-ar " \
               "XML_CFLAGS=-I=/usr/include/libxml2 XML_LIBS=-lxml2"
     run = tests("arm64", options, f"--only unit --wrap 'qemu-aarch64 -L {ARM}' " + " ".join(stems),
