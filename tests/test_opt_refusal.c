@@ -278,14 +278,16 @@ static void widths_that_overflow(void **state) {
     a.v_row = INT_MAX; /* V */
     expect_shape_refused(w, &a);
     a.n_kv_heads = 1;
-    a.value_dim = INT_MAX; /* the output */
-    expect_shape_refused(w, &a);
     list_sequences(plan, 1);
     plan->n_shared = 0;
     plan->sequence[0] = (struct cp_plan_sequence){.n_tokens = 1, .n_chunks = 1};
     a.query_begin = begin;
     a.variant = CP_MERGE_AT_ONCE; /* of which cp_attend() keeps partial results here */
-    a.out_type = CP_FP16;         /* just fits, partial results do not */
+    a.out_type = CP_FP64;
+    a.value_dim = (1 << 29) + 16; /* the output; partial results in binary32 fit */
+    expect_shape_refused(w, &a);
+    a.out_type = CP_FP16;
+    a.value_dim = INT_MAX; /* partial results; the output just fits */
     expect_shape_refused(w, &a);
     a.value_dim = 1 << 20;
     assert_true(cp_opt_workspace(w->opt, &a) > (size_t)INT_MAX << 22);
