@@ -95,34 +95,56 @@ static struct cp_opt *opt_of(int n_threads, int version) {
     return opt;
 }
 
+/* Each version with two threads, for all problems: to make threads takes longer than most. NULL:
+ * there are no more. */
+static struct cp_opt *pairs[CP_OPT_LAST + 1];
+
+static struct cp_opt *pair(int nth) {
+    return nth <= CP_OPT_LAST ? pairs[nth] : NULL;
+}
+
+static int make_pairs(void **unused) {
+    (void)unused;
+    for (int nth = 0, version; (version = opt_case_version(nth)) != 0; nth++) {
+        pairs[nth] = opt_of(2, version);
+    }
+    return 0;
+}
+
+static int free_pairs(void **unused) {
+    (void)unused;
+    for (int nth = 0; nth <= CP_OPT_LAST; nth++) {
+        cp_opt_free(pairs[nth]);
+    }
+    return 0;
+}
+
 /* Right in each version, and nothing but results written. */
 static void check(struct problem *p, double *largest) {
-    for (int nth = 0, version; (version = opt_case_version(nth)) != 0; nth++) {
-        struct cp_opt *opt = opt_of(2, version);
+    struct cp_opt *opt;
+    for (int nth = 0; (opt = pair(nth)) != NULL; nth++) {
         int status = opt_case_run(opt, &p->c, (int)(p->c.seed % 8));
         int wrong = status == CP_OK ? opt_case_wrong(&p->c, 16, largest) : 0;
         if (status != CP_OK || wrong > 0) {
-            print_error("version %d, K %d, V %d, scales %d\n", version, p->c.attention.k_type,
-                        p->c.attention.v_type, p->c.attention.scales.per);
+            print_error("version %d, K %d, V %d, scales %d\n", cp_opt_version(opt),
+                        p->c.attention.k_type, p->c.attention.v_type, p->c.attention.scales.per);
             case_print(&p->c);
         }
         assert_int_equal(status, CP_OK);
         assert_int_equal(wrong, 0);
-        cp_opt_free(opt);
     }
     done(p);
 }
 
 /* ---- Right ---- */
 
-/* A width of 1 to 320, or 576, and another one; rows of V of that length, and longer. Few rows and
- * many. */
-static struct shape shape_of(int i, int width, int other, int turned) {
+/* Rows of V of the values' length, and longer; few rows and many. */
+static struct shape shape_of(int i, int head_dim, int value_dim) {
     const int behind[] = {0, 1, 7, 64};
     struct shape shape = small;
-    shape.head_dim = turned ? other : width;
-    shape.value_dim = turned ? width : other;
-    shape.v_row = shape.value_dim + behind[i % 4];
+    shape.head_dim = head_dim;
+    shape.value_dim = value_dim;
+    shape.v_row = value_dim + behind[i % 4];
     shape.n_heads = i / 2 % 2 ? 4 : 36;
     shape.query_mode = i / 3 % CASE_N_QUERY_MODE;
     shape.q_type = types[i % 3];
@@ -131,21 +153,22 @@ static struct shape shape_of(int i, int width, int other, int turned) {
     return shape;
 }
 
-/* WIDTH-1 */
+/* WIDTH-1: keys of 1 to 320 numbers, and of 576; 331 is a prime, so that no two of them have values
+ * of as many. */
 static void every_width_beside_another(void **unused) {
     double largest = 0.0;
     int longer = 0, shorter = 0;
     (void)unused;
-    for (int i = 0; i < 2 * 321; i++) {
-        int width = i / 2 == 320 ? 576 : i / 2 + 1, other = 1 + (width * 37 + 10) % 331;
-        struct shape shape = shape_of(i, width, other == width ? other + 1 : other, i % 2);
+    for (int i = 0; i < 321; i++) {
+        int d = i == 320 ? 576 : i + 1, d_v = 1 + (d * 37 + 10) % 331;
+        struct shape shape = shape_of(i, d, d_v);
         struct problem p;
-        longer += shape.value_dim > shape.head_dim;
-        shorter += shape.value_dim < shape.head_dim;
+        longer += d_v > d;
+        shorter += d_v < d;
         make(&p, &shape, i, 9000 + (unsigned)i);
         check(&p, &largest);
     }
-    assert_true(longer > 200 && shorter > 200);
+    assert_true(longer > 100 && shorter > 100);
     assert_true(largest > 0.05 && largest < 1.0); /* not by too wide a bound */
 }
 
@@ -156,7 +179,7 @@ static void tiles_of_every_size(void **unused) {
     double largest = 0.0;
     (void)unused;
     for (int i = 0; i < 72; i++) {
-        struct shape shape = shape_of(i / 6, widths[i % 6][0], widths[i % 6][1], 0);
+        struct shape shape = shape_of(i / 6, widths[i % 6][0], widths[i % 6][1]);
         struct problem p;
         shape.chunk_size = chunk_sizes[i / 6 % 6];
         shape.max_depth = i % 5 ? 4 : 1300 / shape.chunk_size < 64 ? 1300 / shape.chunk_size : 64;
@@ -172,7 +195,7 @@ static void each_pair_of_types(void **unused) {
     (void)unused;
     for (int i = 0; i < 2 * 108; i++) {
         const int widths[] = {17, 40, 33, 64, 96};
-        struct shape shape = shape_of(i, widths[i % 5], widths[(i + 1 + i / 5 % 4) % 5], 0);
+        struct shape shape = shape_of(i, widths[i % 5], widths[(i + 1 + i / 5 % 4) % 5]);
         struct problem p;
         shape.kv_type = CP_FP32;
         shape.chunk_size = 1 + i % 5;
@@ -206,7 +229,7 @@ static struct shape latent(int i) {
 static void values_in_keys(void **unused) {
     double largest = 0.0;
     (void)unused;
-    for (int i = 0; i < 192; i++) {
+    for (int i = 0; i < 128; i++) {
         struct shape shape = latent(i);
         struct problem p;
         int type = i / 7 % 6;
@@ -226,7 +249,7 @@ static void values_in_keys(void **unused) {
 static void threads_do_not_change_a_bit(void **unused) {
     (void)unused;
     for (int i = 0; i < 24; i++) {
-        struct shape shape = i % 2 ? latent(i) : shape_of(i, 24 + i, 90 - 3 * i, 0);
+        struct shape shape = i % 2 ? latent(i) : shape_of(i, 24 + i, 90 - 3 * i);
         struct problem p;
         shape.max_depth = i % 3 ? 4 : 1300 / shape.chunk_size < 64 ? 1300 / shape.chunk_size : 64;
         make(&p, &shape, i, 10300 + (unsigned)i);
@@ -272,13 +295,13 @@ static void where_values_lie_changes_no_bit(void **unused) {
     const int behind[] = {0, 1, 3, 200};
     (void)unused;
     for (int i = 0; i < 48; i++) {
-        struct shape shape = i % 2 ? latent(i / 2) : shape_of(i, 20 + i, 65 - i, 0);
+        struct shape shape = i % 2 ? latent(i / 2) : shape_of(i, 20 + i, 65 - i);
         struct problem p;
         shape.kv_type = types[i % 3];
         make(&p, &shape, i, 10400 + (unsigned)i);
         struct cp_attention as_made = p.c.attention;
-        for (int nth = 0, version; (version = opt_case_version(nth)) != 0; nth++) {
-            struct cp_opt *opt = opt_of(2, version);
+        struct cp_opt *opt;
+        for (int nth = 0; (opt = pair(nth)) != NULL; nth++) {
             assert_int_equal(opt_case_run(opt, &p.c, 0), CP_OK);
             struct opt_results results = opt_results_of(&p.c);
             for (int n = 0; n < 4; n++) {
@@ -292,7 +315,6 @@ static void where_values_lie_changes_no_bit(void **unused) {
                 free(v);
             }
             opt_results_free(&results);
-            cp_opt_free(opt);
         }
         done(&p);
     }
@@ -303,13 +325,13 @@ static void where_values_lie_changes_no_bit(void **unused) {
 static void fewer_numbers_are_the_first_ones(void **unused) {
     (void)unused;
     for (int i = 0; i < 60; i++) {
-        struct shape shape = i % 2 ? latent(i / 2) : shape_of(i, 36, 70 + i, 0);
+        struct shape shape = i % 2 ? latent(i / 2) : shape_of(i, 36, 70 + i);
         struct problem p;
         make(&p, &shape, i, 10500 + (unsigned)i);
         int all = p.c.attention.value_dim, some = 1 + i * 11 % all;
         size_t size = cp_number_size(shape.out_type);
-        for (int nth = 0, version; (version = opt_case_version(nth)) != 0; nth++) {
-            struct cp_opt *opt = opt_of(2, version);
+        struct cp_opt *opt;
+        for (int nth = 0; (opt = pair(nth)) != NULL; nth++) {
             assert_int_equal(opt_case_run(opt, &p.c, 0), CP_OK);
             struct opt_results results = opt_results_of(&p.c);
             p.c.attention.value_dim = some;
@@ -322,7 +344,6 @@ static void fewer_numbers_are_the_first_ones(void **unused) {
             assert_memory_equal(p.c.attention.lse, results.lse, case_lse_bytes(&p.c));
             p.c.attention.value_dim = all;
             opt_results_free(&results);
-            cp_opt_free(opt);
         }
         done(&p);
     }
@@ -336,7 +357,7 @@ static void a_number_is_felt_by_one_number(void **unused) {
     int felt = 0, not_felt = 0;
     (void)unused;
     for (int i = 0; i < 96; i++) {
-        struct shape shape = shape_of(i, 40 + i % 7, 1 + i * 7 % 150, 0);
+        struct shape shape = shape_of(i, 40 + i % 7, 1 + i * 7 % 150);
         struct problem p;
         struct attend_case *c = &p.c;
         make(&p, &shape, i, 10600 + (unsigned)i);
@@ -346,8 +367,8 @@ static void a_number_is_felt_by_one_number(void **unused) {
         if (n > 0) {
             cp_number_store(c->typed_v, shape.kv_type, poisoned + (size_t)x, NAN);
         }
-        for (int nth = 0, version; (version = opt_case_version(nth)) != 0; nth++) {
-            struct cp_opt *opt = opt_of(1, version);
+        struct cp_opt *opt;
+        for (int nth = 0; (opt = pair(nth)) != NULL; nth++) {
             assert_int_equal(opt_case_run(opt, c, 0), CP_OK);
             for (int at = 0; at < c->n_rows * shape.n_heads; at++) {
                 int row = at / shape.n_heads, of_row = case_sequence_of(c, row);
@@ -362,7 +383,6 @@ static void a_number_is_felt_by_one_number(void **unused) {
                 felt += sees;
                 not_felt += !sees;
             }
-            cp_opt_free(opt);
         }
         done(&p);
     }
@@ -413,11 +433,10 @@ static void nothing_behind_a_value_is_read(void **unused) {
         keep(&p, CP_FP32, types[i % 6], i % 3, 10700 + (unsigned)i);
         size_t n = end_of_values(&p.c) * cp_number_size(types[i % 6]);
         p.c.attention.v = guarded(p.v.numbers, n, &pages, &size);
-        for (int nth = 0, version; (version = opt_case_version(nth)) != 0; nth++) {
-            struct cp_opt *opt = opt_of(1, version);
+        struct cp_opt *opt;
+        for (int nth = 0; (opt = pair(nth)) != NULL; nth++) {
             assert_int_equal(opt_case_run(opt, &p.c, i % 8), CP_OK);
             assert_int_equal(opt_case_wrong(&p.c, 8, &largest), 0);
-            cp_opt_free(opt);
         }
         assert_int_equal(munmap(pages, size), 0);
         done(&p);
@@ -436,5 +455,5 @@ int main(void) {
         cmocka_unit_test(a_number_is_felt_by_one_number),
         cmocka_unit_test(nothing_behind_a_value_is_read),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_pairs, free_pairs);
 }
