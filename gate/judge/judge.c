@@ -283,7 +283,10 @@ int gate_steps_of_row(const struct cp_kernel *kernel, const struct gate_problem 
     if (p->pages.kind == CP_PAGES_OWN && kernel->arithmetic.step <= p->pages.size) {
         by_pages = steps_by_pages(kernel, p, row);
     }
-    return steps > by_pages ? steps : by_pages;
+    /* tiles need not begin with a run, nor with the window; and may end where bits begin */
+    int cuts = (p->mask.window > 0) + (p->mask.bit != NULL);
+    steps = steps > by_pages ? steps : by_pages;
+    return steps > 0 ? steps + cuts : 0;
 }
 
 /* Into the caller's arrays, which have room for d_v and one more. */

@@ -145,9 +145,11 @@ struct cp_kernel_call {
     /* MASK-1: of the keys that row r sees by its window, it sees those at the positions t with
      * t < mask_begin[r], or where bit i = mask_first[r] + (t - mask_begin[r]) is 1:
      *     mask_bits[i / 8] >> i % 8 & 1
-     * A row's bits need not begin with a byte. Bits of keys that a row does not see by its window
-     * are any, and may not be there: they may lie behind mask_bytes. A row whose bits are all 0 may
-     * see no key. All three are NULL where mask_bytes is 0: the call has no mask. */
+     * A row's bits need not begin with a byte, and those of rows lie in any order, with gaps, or on
+     * one another. Bits of keys that a row does not see by its window are any, and may not be
+     * there: they may lie behind mask_bytes, where nothing may be read, also not the end of a word.
+     * mask_begin is at most 2^22. A row whose bits are all 0 may see no key. All three are NULL
+     * where mask_bytes is 0: the call has no mask. */
     size_t mask_bytes;
     const unsigned char *mask_bits;
     const size_t *mask_first; /* [n_rows] */
@@ -366,7 +368,8 @@ struct cp_kernel_class {
 
     /* Relative error of the exponential, from 0 to 2^-6. 2^-22 holds for expf(), and for exp2f() on
      * a GPU. A key may be left out where its weight is 0 in this arithmetic, as that of expf() is
-     * 104 nats below the maximum, and not because its weight is small (NUM-12). */
+     * 104 nats below the maximum of the keys that the row sees, and not because its weight is small
+     * (NUM-12). */
     double exp_error;
 
     /* Of tanh, where scores are capped (NUM-15): a relative error, and an absolute one beside it,
@@ -459,7 +462,8 @@ struct cp_kernel_conventions {
 #define CP_MASKS_WINDOW 1
 #define CP_MASKS_AHEAD  2 /* keys after the row's own position */
 #define CP_MASKS_KEPT   4 /* first tokens beside a window; only with CP_MASKS_WINDOW */
-#define CP_MASKS_BITS   8 /* bits that take keys away (MASK-1) */
+#define CP_MASKS_BITS   8 /* bits that take keys away (MASK-1), and add none: a mask alone needs
+                          * CP_MASKS_AHEAD, too */
 
 /* What a kernel takes that changes scores: a sum of these. Its calls have some of them, or none. */
 #define CP_SCORES_CAP    1
