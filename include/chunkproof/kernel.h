@@ -108,8 +108,8 @@ extern "C" {
 #define CP_PAIRS_NEIGHBOURS 1 /* numbers 2 i and 2 i + 1 */
 
 /* One call.
- * - All arrays are read-only, except out, lse and workspace. They do not overlap, and each begins
- *   at a multiple of 64 bytes.
+ * - All arrays are read-only, except out, lse and workspace. They do not overlap, but for K and V
+ *   in one tensor. Each begins at a multiple of 64 bytes, but for a V that lies in the memory of K.
  * - lse, slopes, sinks and the arrays of a mask may be NULL. Where keys are placed, rotation is
  *   NULL. Where K is plain, k_scales is NULL, and where V is, v_scales. Where pages are chunks, the
  *   lists from page_table to last_page_tokens are NULL; where keys are ragged, all of them but
@@ -253,7 +253,8 @@ struct cp_kernel_call {
      * are in one tensor, all strides of V are those of K, v is k + v_offset elements, and v_offset
      * is at least what K has of a page (CP_TENSORS_PAGES; k_chunk is then of K and V together), or
      * capacity k_chunk (CP_TENSORS_HALVES). Where values are in keys (CP_TENSORS_KEYS), v is k, and
-     * a value is the first d_v <= d numbers of its key, with the same scale. */
+     * a value is the first d_v <= d numbers of its key, with the same scale:
+     * k_scales and v_scales are two arrays of equal numbers. */
     const void *k;
     long long k_chunk, k_head, k_slot, k_group; /* k_group: 0 unless K is packed */
     const void *v;
@@ -410,7 +411,7 @@ struct cp_kernel_class {
 /* What a row that sees no key gives (CONV-2). */
 #define CP_EMPTY_NEUTRAL     0 /* zeros; a log-sum-exp of -infinity, or of the sink (CONV-9) */
 #define CP_EMPTY_NAN         1 /* NaNs */
-#define CP_EMPTY_VALUE       2 /* a log-sum-exp of `empty_value`, -infinity too; not for out */
+#define CP_EMPTY_VALUE       2 /* a log-sum-exp of `empty_value`, infinities too; not for out */
 #define CP_EMPTY_UNSPECIFIED 3 /* anything, also what was there before the call */
 
 /* What no call has (CONV-3): a sum of some of these. */
