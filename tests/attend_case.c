@@ -296,22 +296,23 @@ static void finish(struct attend_case *c) {
     int value_dim = shape->value_dim ? shape->value_dim : shape->head_dim;
     c->query_begin = make_queries(c);
     c->position = make_positions(c);
-    c->attention = (struct cp_attention){.plan = c->plan,
-                                         .stamp = c->plan->stamp,
-                                         .n_heads = shape->n_heads,
-                                         .n_kv_heads = shape->n_kv_heads,
-                                         .head_dim = shape->head_dim,
-                                         .value_dim = value_dim,
-                                         .v_row = shape->v_in_k  ? shape->head_dim
-                                                  : shape->v_row ? shape->v_row
-                                                                 : value_dim,
-                                         .scale = 1.0 / sqrt(shape->head_dim),
-                                         .query_begin = c->query_begin,
-                                         .position = c->position,
-                                         .q_type = shape->q_type,
-                                         .k_type = shape->kv_type,
-                                         .v_type = shape->kv_type,
-                                         .out_type = shape->out_type};
+    c->attention =
+        (struct cp_attention){.plan = c->plan,
+                              .stamp = c->plan->stamp,
+                              .n_heads = shape->n_heads,
+                              .n_kv_heads = shape->n_kv_heads,
+                              .head_dim = shape->head_dim,
+                              .value_dim = value_dim,
+                              .v_row = shape->v_in_k  ? shape->head_dim
+                                       : shape->v_row ? shape->v_row
+                                                      : value_dim,
+                              .scale = 1.0 / sqrt(shape->head_dim),
+                              .query_begin = c->query_begin,
+                              .position = c->position,
+                              .q_type = shape->q_type,
+                              .k_type = shape->kv_type,
+                              .v_type = shape->v_type ? shape->v_type - 1 : shape->kv_type,
+                              .out_type = shape->out_type};
     make_tensors(c);
     make_workspace(c);
 }
@@ -323,6 +324,15 @@ void case_make(struct attend_case *c, const struct shape *shape, unsigned long l
     c->random = seed;
     make_plan(c);
     finish(c);
+}
+
+void case_make_wide(struct attend_case *c, const struct shape *shape, const struct widths *widths,
+                    unsigned long long seed) {
+    struct shape wide = *shape;
+    wide.value_dim = widths->value_dim;
+    wide.v_row = widths->v_row;
+    wide.v_type = 1 + widths->v_type;
+    case_make(c, &wide, seed);
 }
 
 void case_make_of(struct attend_case *c, const struct shape *shape, struct cp_plan *plan,

@@ -40,6 +40,7 @@ struct shape {
     int value_dim; /* 0: head_dim */
     int v_row;     /* 0: value_dim */
     int v_in_k;    /* 1 + x: V is K from number x on (v_row is head_dim); 0: it is not */
+    int v_type;    /* 1 + the type of V; 0: kv_type */
     int q_type;
     int kv_type;
     int out_type;
@@ -71,6 +72,15 @@ void case_make(struct attend_case *c, const struct shape *shape, unsigned long l
  * frees the plan. */
 void case_make_of(struct attend_case *c, const struct shape *shape, struct cp_plan *plan,
                   unsigned long long seed);
+/* Makes a case whose values have d_v numbers, in rows of v_row, of a type of their own (WIDTH-1,
+ * WIDTH-2). What stands behind a value in its row is poison. case_compare() is not for these. */
+struct widths {
+    int value_dim;
+    int v_row;
+    int v_type;
+};
+void case_make_wide(struct attend_case *c, const struct shape *shape, const struct widths *widths,
+                    unsigned long long seed);
 void case_free(struct attend_case *c);
 
 /* Fills out, lse and workspace with 0xFF, a NaN in every type, and runs cp_attend(). Returns its
