@@ -347,8 +347,13 @@ static void attend_all(const struct cp_attention *attention, const double *q, do
                        struct cp_seen seen)
 /*@ ghost (size_t at) */ {
     (void)row;
-    attend_rows(attention, q, state, o, head, first + (size_t)seen.begin, seen.end - seen.begin,
+    size_t begin_row = first + (size_t)seen.begin;
+    //@ assert begin_row: begin_row == first + seen.begin;
+    attend_rows(attention, q, state, o, head, begin_row, seen.end - seen.begin,
                 seen.distance + seen.begin) /*@ ghost (at) */;
+    /*@ assert begun: \forall integer i; 0 <= i < attention->value_dim ==>
+          state_sum(*state, o[i]) == rows_value(*attention, at, head, first + seen.begin,
+            seen.end - seen.begin, seen.distance + seen.begin, i); */
     merge_rows(attention, q, kept_o, state, o, head, first, seen.kept,
                seen.distance) /*@ ghost (at) */;
     //@ assert at: at == query_at(*attention, row, head);
