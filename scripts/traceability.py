@@ -94,7 +94,7 @@ def headings() -> list[tuple[str, str, str]]:
     """[(clause, its name, chapter)], in the order of the chapters."""
     found = []
     for chapter in ("pool", "tree", "plan", "softmax", "two_phase", "prefill", "windows", "masks",
-                    "scores", "decoder", "layers", "modules", "pml", "programs", "runs", "batch",
+                    "scores", "widths", "decoder", "layers", "modules", "pml", "programs", "runs", "batch",
                     "number", "tolerance", "merging", "gate", "conventions", "weights", "tokens",
                     "fast", "caches"):
         text = (ROOT / "spec" / f"{chapter}.md").read_text()
