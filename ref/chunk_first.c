@@ -49,7 +49,7 @@
   requires chunk: chunk_ok(*attention, *plan, row, head, chunk, seen.end) &&
     seen_ordered(seen, plan->chunk_size);
   requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, seen.end);
-  requires workspace: workspace_ok(*w, *attention);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   requires at: 0 <= at < w->n_partials;
   assigns KEPT(attention, w);
   ensures ok: part_ok(part_at(w->state, w->o, attention->value_dim, at));
@@ -75,7 +75,7 @@ static void keep_part(const struct cp_attention *attention, const struct cp_plan
   requires chunk: chunk_ok(*attention, *plan, row, head, chunk, seen.end) &&
     seen_ordered(seen, plan->chunk_size);
   requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, seen.end);
-  requires workspace: workspace_ok(*w, *attention);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   requires at: 0 <= at < w->n_partials;
   requires ok: part_ok(part_at(w->state, w->o, attention->value_dim, at));
   assigns MERGED(attention, w);
@@ -111,7 +111,7 @@ static void merge_part(const struct cp_attention *attention, const struct cp_pla
 /*@
   requires valid: \valid_read(attention) && \valid_read(w);
   requires heads: attention_heads(*attention);
-  requires workspace: workspace_ok(*w, *attention);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   requires at: 0 <= at < w->n_partials;
   assigns PARTIALS(attention, w);
   ensures ok: part_ok(part_at(w->state, w->o, attention->value_dim, at));

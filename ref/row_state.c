@@ -31,7 +31,7 @@ void cp_row_empty(const struct cp_attention *attention, const struct workspace *
 /*@
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(w);
   requires heads: attention_heads(*attention);
-  requires workspace: workspace_ok(*w, *attention);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   requires at: 0 <= at < w->n_partials;
   requires ok: state_ok(*state, w->row_o, attention->value_dim) &&
     part_ok(part_at(w->state, w->o, attention->value_dim, at));
@@ -58,7 +58,7 @@ static void merge_kept(const struct cp_attention *attention, const struct worksp
   requires chunk: chunk_ok(*attention, *plan, row, head, chunk, seen.end) &&
     seen_ordered(seen, plan->chunk_size);
   requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, seen.end);
-  requires workspace: workspace_ok(*w, *attention);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   requires ok: state_ok(*state, w->row_o, attention->value_dim);
   assigns *state, VALUES(attention, w->row_o), NUMBERS(attention, w->q),
     VALUES(attention, w->part_o), VALUES(attention, w->out);
@@ -109,7 +109,7 @@ void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(w);
   requires heads: attention_heads(*attention);
   requires row: 0 <= row && 0 <= head < attention->n_heads;
-  requires workspace: workspace_ok(*w, *attention);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   requires room: row_at(row, attention->n_heads) + attention->n_heads <= w->n_partials;
   requires ok: state_ok(*state, w->row_o, attention->value_dim) &&
     part_ok(part_at{Pre}(w->state, w->o, attention->value_dim,

@@ -9,7 +9,7 @@
 /*@
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(w);
   requires heads: attention_heads(*attention);
-  requires workspace: workspace_ok(*w, *attention);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   assigns *state, VALUES(attention, w->row_o);
   ensures ok: state_ok(*state, w->row_o, attention->value_dim);
   ensures weight: state_weight(*state) == 0.0;
@@ -71,7 +71,7 @@ void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(w);
   requires heads: attention_heads(*attention);
   requires head: 0 <= head && scores_readable(*attention, head);
-  requires workspace: workspace_ok(*w, *attention);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   requires ok: state_ok(*state, w->row_o, attention->value_dim);
   assigns *state, VALUES(attention, w->row_o), VALUES(attention, w->part_o);
   ensures ok: state_ok(*state, w->row_o, attention->value_dim);

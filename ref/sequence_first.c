@@ -64,7 +64,7 @@ static void store_row(const struct cp_attention *attention, size_t at, const dou
   requires heads: attention_heads(*attention);
   requires place: 0 <= row && 0 <= head < attention->n_heads;
   requires countable: rows_countable(*attention, row + 1);
-  requires workspace: workspace_ok(*w, *attention);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   requires room: lse_has_room(*attention, row, head);
   requires apart: lse_apart_from_parts(*attention, *w, row, head);
   assigns attention->lse[row_at(row, attention->n_heads) + head];
@@ -91,7 +91,7 @@ static void store_lse(const struct cp_attention *attention, int row, int head, d
   requires heads: attention_heads(*attention) && known_type(attention->out_type);
   requires place: 0 <= row && 0 <= head < attention->n_heads;
   requires countable: rows_countable(*attention, row + 1);
-  requires workspace: workspace_ok(*w, *attention);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   requires room: results_valid(*attention, out_at(*attention, row, head),
     out_at(*attention, row, head) + attention->value_dim);
   requires room_lse: lse_has_room(*attention, row, head);

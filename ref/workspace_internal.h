@@ -71,7 +71,7 @@ size_t cp_row_offset(const struct cp_attention *attention, int row, int head, in
   ensures partials: \result.n_partials == n_partials(*attention, *attention->plan);
   ensures state: \result.state == part_states(*attention);
   ensures o: \result.o == part_sums(*attention, *attention->plan);
-  ensures ok: workspace_ok(\result, *attention);
+  ensures ok: workspace_ok(\result, attention->head_dim, attention->value_dim);
   ensures inside: workspace_inside(\result, *attention, *attention->plan);
 */
 struct workspace cp_cut_workspace(const struct cp_attention *attention);

@@ -19,7 +19,7 @@
 
 /*@
   // The partial results are there, and the scratch; apart from each other.
-  predicate workspace_of_widths{L}(struct workspace w, integer d, integer d_v) =
+  predicate workspace_ok{L}(struct workspace w, integer d, integer d_v) =
     0 <= w.n_partials && 0 <= row_at(w.n_partials, d_v) <= 0x7FFFFFFFFFFFFFFF &&
     \valid(w.state + (0 .. w.n_partials - 1)) &&
     \valid(w.o + (0 .. row_at(w.n_partials, d_v) - 1)) && \valid(w.q + (0 .. d - 1)) &&
@@ -28,8 +28,6 @@
     \separated(w.state + (0 .. w.n_partials - 1), w.o + (0 .. row_at(w.n_partials, d_v) - 1),
       w.q + (0 .. d - 1), w.part_o + (0 .. d_v - 1), w.row_o + (0 .. d_v - 1),
       w.out + (0 .. d_v - 1));
-  predicate workspace_ok{L}(struct workspace w, struct cp_attention a) =
-    workspace_of_widths(w, a.head_dim, a.value_dim);
 
   // Its parts are inside the caller's memory.
   predicate workspace_inside{L}(struct workspace w, struct cp_attention a, struct cp_plan p) =
@@ -39,7 +37,7 @@
 
   // What both phases work with: arguments that fit, and a workspace cut for them.
   predicate phase_ready{L}(struct cp_attention a, struct cp_plan p, struct workspace w) =
-    phases_ok(a, p) && workspace_ok(w, a) && w.n_partials == n_partials(a, p);
+    phases_ok(a, p) && workspace_ok(w, a.head_dim, a.value_dim) && w.n_partials == n_partials(a, p);
 
   // The numbers o of the partial results lie one behind the other; those of `at` apart from the
   // others.
