@@ -275,5 +275,6 @@ Definition of_Widths := (
   @Widths.key_is_absorbed,
   @Widths.score_is_absorbed,
   @Widths.latent_attention,
+  @Widths.latent_slot,
   @Widths.latent_two_phases).
 Print Assumptions of_Widths.

@@ -330,8 +330,7 @@ Definition taken (x d_v : nat) (u : vector) : vector := cut d_v (fun i => u (x +
 
 Lemma taken_linear x d_v : linear (taken x d_v).
 Proof.
-  intros r u y v; unfold taken.
-  exact (cut_linear d_v r (fun i => u (x + i)%nat) y (fun i => v (x + i)%nat)).
+  intros r u y v; apply vector_eq; intros i; unfold taken, cut; destruct (i <? d_v); ring.
 Qed.
 
 (** Inputs whose keys and values are in memory; whose values are in their keys. *)
@@ -504,7 +503,8 @@ Proof.
   intros j lt; rewrite (proj2 (Nat.ltb_lt j (latent_dim M)) lt); reflexivity.
 Qed.
 
-Lemma same_slot row a C i : (a < h)%nat ->
+(** Slot i of chunk C, for a query row and head. *)
+Theorem latent_slot row a C i : (a < h)%nat ->
   slot_key many_heads row a C i = on_key (its_value a) (slot_key one_head row a C i).
 Proof.
   intros inh; unfold slot_key, on_key, kv_head; simpl.
@@ -523,6 +523,6 @@ Proof.
   change (row_result plan many_heads slots (stored_key many_heads) v s t a)
     with (row_result plan one_head slots (stored_key many_heads) v s t a).
   apply row_result_on; [apply times_linear|].
-  intros row C i; unfold stored_key; apply same_slot, inh.
+  intros row C i; unfold stored_key; apply latent_slot, inh.
 Qed.
 End Latent.
