@@ -91,9 +91,9 @@ let draw w d =
   poison w case;
   case
 
-(* The same to the model, whose chunks have other names. Its values have as many numbers as its keys:
-   those from `first` on, for each number of a result comes of that number of the values (WIDTH-1).
-   0 stands for what no value has. *)
+(* The same to the model, whose chunks have other names. Its values are as wide as its keys: the
+   numbers from `first` on, for each number of a result comes of that number of the values
+   (WIDTH-1). 0 stands for what no value has. *)
 let model_of w case first : float Model.problem =
   let c = w.World.settings.chunk_size in
   let row x g i = (((w.of_model.(x) * case.h_kv) + g) * c) + i in
