@@ -20,11 +20,11 @@
   predicate results_apart{L}(struct cp_attention a, struct cp_plan p, struct workspace w) =
     a.lse != \null ==> \separated(a.lse + (0 .. n_results(a, p) - 1),
       w.state + (0 .. w.n_partials - 1), w.o + (0 .. row_at(w.n_partials, a.value_dim) - 1),
-      w.q + (0 .. a.value_dim - 1), w.part_o + (0 .. a.value_dim - 1),
+      w.q + (0 .. a.head_dim - 1), w.part_o + (0 .. a.value_dim - 1),
       w.row_o + (0 .. a.value_dim - 1), w.out + (0 .. a.value_dim - 1));
   predicate lse_apart_from_scratch{L}(struct cp_attention a, struct cp_plan p, struct workspace w) =
     a.lse != \null ==> \forall integer q; 0 <= q < n_results(a, p) ==>
-      \separated(a.lse + q, w.q + (0 .. a.value_dim - 1)) &&
+      \separated(a.lse + q, w.q + (0 .. a.head_dim - 1)) &&
       \separated(a.lse + q, w.part_o + (0 .. a.value_dim - 1)) &&
       \separated(a.lse + q, w.row_o + (0 .. a.value_dim - 1)) &&
       \separated(a.lse + q, w.out + (0 .. a.value_dim - 1));
