@@ -20,8 +20,8 @@ extern "C" {
 #define CP_PART_OUTPUT     5 /* the division and the output's format */
 #define CP_TOLERANCE_PARTS 6
 
-/* NUM-10, term by term. parts[i][p], an array [value_dim][CP_TOLERANCE_PARTS], adds up over p to the
- * bound B of column i, where `expected` is what cp_tolerance() wrote. A product of two errors
+/* NUM-10, term by term. parts[i][p], an array [value_dim][CP_TOLERANCE_PARTS], adds up over p to
+ * the bound B of column i, where `expected` is what cp_tolerance() wrote. A product of two errors
  * counts as part of the first. lost[p] adds up to 1 - left.
  *
  * Returns left: -INFINITY where there is no key or there are too many, NaN where errors are beyond

@@ -49,10 +49,12 @@
     \forall integer t, x, y; 0 <= t < p.n_sequences ==> row_of(a, t, x) ==>
       0 <= y < n_partials(a, p) ==> y != at ==>
       row_at(x, a.n_heads) <= y < row_at(x, a.n_heads) + a.n_heads ==>
-      (merged_yet(p, i, e, at, t, y) ==> kept_shared(part_at(w.state, w.o, a.value_dim, y), a, p, t,
-        position_of(a, p, t, x), x, i + 1, y)) &&
-      (!merged_yet(p, i, e, at, t, y) ==> kept_shared(part_at(w.state, w.o, a.value_dim, y), a, p, t,
-        position_of(a, p, t, x), x, i, y));
+      (merged_yet(p, i, e, at, t, y) ==>
+        kept_shared(part_at(w.state, w.o, a.value_dim, y), a, p, t, position_of(a, p, t, x), x,
+          i + 1, y)) &&
+      (!merged_yet(p, i, e, at, t, y) ==>
+        kept_shared(part_at(w.state, w.o, a.value_dim, y), a, p, t, position_of(a, p, t, x), x, i,
+          y));
 
   predicate merged_this{L}(struct workspace w, struct cp_attention a, struct cp_plan p, integer i,
                            integer e, integer at) =
