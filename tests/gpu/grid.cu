@@ -88,6 +88,10 @@ static void grid(Totals &totals, bool small) {
                                h[0],
                                h[1],
                                head_dim,
+                               0,
+                               0,
+                               0,
+                               0,
                                type,
                                type,
                                seed % 3 == 0 ? CP_FP32 : type,
@@ -108,18 +112,18 @@ static void grid(Totals &totals, bool small) {
 /* Many chunks, and chunks behind the 2^31st element of K and of V. */
 static void large(Totals &totals) {
     const shape shapes[] = {
-        {32, 48, 64, 32, 4, 128, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL,
+        {32, 48, 64, 32, 4, 128, 0, 0, 0, 0, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL,
          CASE_POISON_NAN},
-        {64, 12, 64, 32, 32, 64, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_MASSIVE,
+        {64, 12, 64, 32, 32, 64, 0, 0, 0, 0, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_MASSIVE,
          CASE_POISON_NAN},
-        {16, 20, 16, 64, 8, 128, CP_FP16, CP_FP16, CP_FP16, CASE_MORE, CASE_NORMAL,
+        {16, 20, 16, 64, 8, 128, 0, 0, 0, 0, CP_FP16, CP_FP16, CP_FP16, CASE_MORE, CASE_NORMAL,
          CASE_POISON_NAN},
     };
     for (const shape &s : shapes) {
         each_version(totals, s, 1, 200);
     }
-    shape far = {4,       4,       64,      8,           8,           128,
-                 CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN};
+    shape far = {4, 4, 64,      8,       8,       128,         0,           0,
+                 0, 0, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN};
     int chunk = far.n_kv_heads * far.chunk_size * far.head_dim;
     each_version(totals, far, 2, INT_MAX, {INT_MAX / chunk + 1, false});
     std::printf("large: %d run, %d wrong\n", totals.run, totals.wrong);
