@@ -118,13 +118,17 @@ static void finish_row(const struct cp_attention *attention, const struct worksp
                        int head, const struct cp_state *state) {
     //@ assert places: parts_inside(*w, attention->value_dim);
     size_t at = cp_row_offset(attention, row, head, attention->value_dim);
+    //@ assert at: at == out_at(*attention, row, head);
     double lse = cp_finish(state, w->row_o, w->out, attention->value_dim);
+    //@ assert kept_yet: parts_same{Pre,Here}(*w, attention->value_dim);
+    //@ assert row_o: numbers_same{Pre,Here}(w->row_o, attention->value_dim);
     //@ ghost same_means(w->out, w->row_o, state->n, state->m, attention->value_dim);
     //@ assert mean: means_stored_of{Pre,Here}(*attention, *w, *state);
     store_row(attention, at, w->out);
     //@ assert kept_state: states_same{Pre,Here}(*w);
     //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->value_dim);
     //@ assert kept: parts_same{Pre,Here}(*w, attention->value_dim);
+    //@ assert stored: means_are_stored{Pre,Here}(*attention, *w, *state, row, head);
     store_lse(attention, row, head, lse) /*@ ghost (w) */;
 }
 

@@ -373,15 +373,6 @@ static void make_v(const struct gate_problem *p, const struct making *m, const s
     round_key(p, 1, key->address, v);
 }
 
-/* 1: keys of these values may have any numbers where a value is. A scale that holds other numbers
- * of a key does not hold subnormal ones beside them. */
-static int has_its_values(const struct gate_problem *p) {
-    enum gate_values values = p->recipe.values;
-    return !(values == GATE_SUBNORMAL && p->cache.k != CP_CACHE_PLAIN) && values != GATE_NORMAL &&
-           values != GATE_MASSIVE && values != GATE_ONE_HOT && values != GATE_SHIFTED &&
-           values != GATE_EXTREME;
-}
-
 /* CONV-13: a key has its value in it, but for the numbers by which it is chosen, and is the
  * value's first numbers then. */
 static void join(const struct gate_problem *p, const struct making *m, const struct key *key,
@@ -392,7 +383,7 @@ static void join(const struct gate_problem *p, const struct making *m, const str
     int behind = d - p->value_dim; /* numbers of the key: the first of those are there */
     int begin = chosen > behind ? chosen - behind : 0;
     begin = p->recipe.values == GATE_COUNT || p->recipe.values == GATE_ZERO ? 0 : begin;
-    for (int i = begin; i < p->value_dim && has_its_values(p); i++) {
+    for (int i = begin; i < p->value_dim && gate_has_its_values(p); i++) {
         k[i] = v[i];
     }
     round_key(p, 0, key->address, k);

@@ -87,3 +87,10 @@ int gate_value_dim(const struct gate_recipe *r, const struct cp_kernel *kernel) 
 int gate_is_in_keys(const struct gate_problem *p) {
     return p->layout.tensors == CP_TENSORS_KEYS;
 }
+
+int gate_has_its_values(const struct gate_problem *p) {
+    enum gate_values values = p->recipe.values;
+    return !(values == GATE_SUBNORMAL && p->cache.k != CP_CACHE_PLAIN) && values != GATE_NORMAL &&
+           values != GATE_MASSIVE && values != GATE_ONE_HOT && values != GATE_SHIFTED &&
+           values != GATE_EXTREME;
+}

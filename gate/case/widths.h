@@ -16,4 +16,8 @@ int gate_value_dim(const struct gate_recipe *recipe, const struct cp_kernel *ker
 /* 1: a value is the first numbers of its key. */
 int gate_is_in_keys(const struct gate_problem *problem);
 
+/* 1: its keys may have any numbers where a value is. A scale that holds other numbers of a key does
+ * not hold subnormal ones beside them. */
+int gate_has_its_values(const struct gate_problem *problem);
+
 #endif

@@ -10,7 +10,8 @@
 #include "gate/judge/finding.h"
 #include "gate/judge/rules.h"
 
-/* Attention of one row and head, and the bound of each number: d_v elements, then the log-sum-exp. */
+/* Attention of one row and head, and the bound of each number: d_v elements, then the
+ * log-sum-exp. */
 struct gate_numbers {
     double *expected, *bound; /* [d_v + 1] */
     double *usual;            /* [d_v] the usual error (NUM-13); NULL: not asked for */

@@ -463,7 +463,8 @@ struct cp_kernel_conventions {
 #define CP_MASKS_WINDOW 1
 #define CP_MASKS_AHEAD  2 /* keys after the row's own position */
 #define CP_MASKS_KEPT   4 /* first tokens beside a window; only with CP_MASKS_WINDOW */
-#define CP_MASKS_BITS   8 /* bits that take keys away (MASK-1), and add none: a mask alone needs
+#define CP_MASKS_BITS                                                                              \
+    8 /* bits that take keys away (MASK-1), and add none: a mask alone needs
                           * CP_MASKS_AHEAD, too */
 
 /* What a kernel takes that changes scores: a sum of these. Its calls have some of them, or none. */

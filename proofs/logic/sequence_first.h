@@ -95,6 +95,12 @@
     \forall integer j; 0 <= j < a.value_dim ==> rounded(a.out_type, \at(w.out[j], L2)) ==
       attended(a.out_type, state_sum(s, \at(w.row_o[j], L1)), state_weight(s));
 
+  predicate means_are_stored{L1,L2}(struct cp_attention a, struct workspace w, struct cp_state s,
+                                    integer row, integer head) =
+    \forall integer k; out_at(a, row, head) <= k < out_at(a, row, head) + a.value_dim ==>
+      stored{L2}((char *)a.out, a.out_type, k) == attended(a.out_type,
+        state_sum(s, \at(w.row_o[k - out_at(a, row, head)], L1)), state_weight(s));
+
   predicate rows_positive{L}(struct cp_attention a, struct cp_plan p) =
     \forall integer t, x; 0 <= t < p.n_sequences ==> row_of(a, t, x) ==> 0 <= row_at(x, a.n_heads);
   predicate results_before{L}(struct cp_attention a, struct cp_plan p, integer n) =
