@@ -420,7 +420,7 @@ size_t case_key(const struct attend_case *c, int s, int j, int g) {
 }
 
 size_t case_out_bytes(const struct attend_case *c) {
-    return (size_t)c->n_rows * (size_t)c->shape.n_heads * (size_t)c->shape.head_dim *
+    return (size_t)c->n_rows * (size_t)c->shape.n_heads * (size_t)c->attention.value_dim *
            cp_number_size(c->shape.out_type);
 }
 
