@@ -65,7 +65,15 @@ static void keep_part(const struct cp_attention *attention, const struct cp_plan
                       size_t at) {
     //@ assert places: parts_apart(*w, attention->value_dim, at);
     double *o = cp_part_o(w, at, attention->value_dim);
+    //@ assert place: o == w->o + row_at(at, attention->value_dim);
     cp_attend_chunk(attention, plan, w->q, w->out, &w->state[at], o, row, head, chunk, seen);
+    //@ assert others_states: states_same_but{Pre,Here}(*w, at);
+    /*@ assert others_before: \forall integer p; 0 <= p < row_at(at, attention->value_dim) ==>
+          \at(w->o[p], Pre) == w->o[p]; */
+    /*@ assert others_behind: \forall integer p;
+          row_at(at, attention->value_dim) + attention->value_dim <= p <
+            row_at(w->n_partials, attention->value_dim) ==> \at(w->o[p], Pre) == w->o[p]; */
+    //@ assert others_o: o_same_but{Pre,Here}(*w, attention->value_dim, at);
     //@ assert others: others_still{Pre,Here}(*w, attention->value_dim, at);
 }
 

@@ -41,8 +41,8 @@ static inline void gather_rows(const struct cp_kernel_call *call, size_t size, v
     }
 }
 
-/* The whole pool, [capacity][h_kv][c][width]. Slots without a key are copied too, but nobody computes
- * with them. */
+/* The whole pool, [capacity][h_kv][c][width]. Slots without a key are copied too, but nobody
+ * computes with them. */
 static inline void gather_pool(const struct cp_kernel_call *call, int width, size_t size,
                                const void *from, long long chunk, long long head, long long slot,
                                void *to) {

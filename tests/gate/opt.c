@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cp_opt_attend() as a kernel, on two threads: tensors without gaps, copied, and the plan. The
  * Makefile makes one of each version, of each type of K and V, also of 8 bits with scales, and of
- * widths; without any of its macros it is the best version with binary16. That of AMX emulates it where the
- * machine has none (tests/amx_emulator.h). */
+ * widths; without any of its macros it is the best version with binary16. That of AMX emulates it
+ * where the machine has none (tests/amx_emulator.h). */
 #include <stdlib.h>
 
 #include "chunkproof/opt.h"
