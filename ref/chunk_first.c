@@ -66,6 +66,11 @@ static void keep_part(const struct cp_attention *attention, const struct cp_plan
     //@ assert places: parts_apart(*w, attention->value_dim, at);
     double *o = cp_part_o(w, at, attention->value_dim);
     //@ assert place: o == w->o + row_at(at, attention->value_dim);
+    /*@ assert behind: \forall integer p;
+          row_at(at, attention->value_dim) + attention->value_dim <= p <
+            row_at(w->n_partials, attention->value_dim) ==>
+          \separated(w->o + p, o + (0 .. attention->value_dim - 1),
+            w->q + (0 .. attention->head_dim - 1), w->out + (0 .. attention->value_dim - 1)); */
     cp_attend_chunk(attention, plan, w->q, w->out, &w->state[at], o, row, head, chunk, seen);
     //@ assert others_states: states_same_but{Pre,Here}(*w, at);
     /*@ assert others_before: \forall integer p; 0 <= p < row_at(at, attention->value_dim) ==>
