@@ -79,6 +79,7 @@ static void keep_part(const struct cp_attention *attention, const struct cp_plan
           row_at(at, attention->value_dim) + attention->value_dim <= p <
             row_at(w->n_partials, attention->value_dim) ==> \at(w->o[p], Pre) == w->o[p]; */
     //@ assert others_o: o_same_but{Pre,Here}(*w, attention->value_dim, at);
+    //@ assert others_sums: sums_same_but{Pre,Here}(*w, attention->value_dim, at);
     //@ assert others: others_still{Pre,Here}(*w, attention->value_dim, at);
 }
 
