@@ -41,7 +41,8 @@ gate_opt  := $(foreach name,portable avx2 avx512 neon amx bfloat float amx_bfloa
 	$(BUILD)/tests/gate/opt_$(name).so)
 
 # The CUDA kernels, on the executor: versions in binary16, and as CUDA_... of tests/gate/cuda.cu.
-cuda_kernels := 1 2 3 1_bf16 1_tokens 2_bf16 2_int8 2_mixed 3_bf16 3_e4m3 3_int8 3_mixed 3_tokens
+cuda_kernels := 1 2 3 1_bf16 1_tokens 2_bf16 2_int8 2_mixed 3_bf16 3_e4m3 3_int8 3_mixed 3_tokens \
+	3_widths 3_latent 3_bflatent
 gate_cuda := $(foreach kernel,$(cuda_kernels),$(BUILD)/tests/gate/cuda_v$(kernel).so) \
 	$(BUILD)/tests/gate/cuda_misbehaves.so
 cuda_kernel = -DCHUNKPROOF_VERSION=$(word 1,$(subst _, ,$1)) \
