@@ -44,8 +44,8 @@
  * scales of numbers of 16 bits.
  *
  * Widths. Values that have another number of elements than keys, or lie in longer rows, take
- * version 3, with Q, K and V of one type of 16 bits. It is compiled for d = 64 with d_v = 32 and for
- * d = 192 with d_v = 128; and for values in keys with d = 96, d_v = 64 and d = 576, d_v = 512.
+ * version 3, with Q, K and V of one type of 16 bits. It is compiled for d = 64 with d_v = 32 and
+ * for d = 192 with d_v = 128; and for values in keys with d = 96, d_v = 64 and d = 576, d_v = 512.
  * v_row is a multiple of 8. Values in keys have v_row = d and begin at any number of their key that
  * is a multiple of 8, that of the first value. With d_v = v_row = d all versions take V at K.
  *

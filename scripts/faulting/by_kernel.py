@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tests of kernels/ on the executor, with the kernels compiled anew: of the version with the
 fault, and for small head dimensions. As it is a version must pass them (tests/test_kernels.cpp; the
-launcher: tests/test_cuda.cpp; all of them on lists of sequences: tests/test_runs_kernels.cpp; values
-of another width than keys: tests/test_widths_kernels.cpp).
+launcher: tests/test_cuda.cpp; all of them on lists of sequences: tests/test_runs_kernels.cpp;
+values of another width than keys: tests/test_widths_kernels.cpp).
 """
 
 import itertools

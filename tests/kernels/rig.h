@@ -116,9 +116,9 @@ struct Rig {
         settle();
     }
 
-    /* WIDTH-1, WIDTH-2: of each value the first value_dim numbers, in rows of v_row, with NaNs behind
-     * them; or the numbers of its key from number `begin` on, unless that is -1. On the device and
-     * in the case, which keeps them in rows of head_dim. */
+    /* WIDTH-1, WIDTH-2: of each value the first value_dim numbers, in rows of v_row, with NaNs
+     * behind them; or the numbers of its key from number `begin` on, unless that is -1. On the
+     * device and in the case, which keeps them in rows of head_dim. */
     void change_widths(int value_dim, int v_row, int begin) {
         const std::size_t d = c.shape.head_dim, d_v = value_dim, row = v_row;
         const std::size_t rows =
