@@ -115,6 +115,12 @@ static void what_there_are_no_kernels_for_is_refused_by_name(void **) {
              a.version = 0;
              a.value_dim = 24;
          }},
+        {"for other widths", CP_ERROR_UNSUPPORTED,
+         [](A &a) { /* which versions 1 and 2 would take for rows of 64 */
+                    a.version = 0;
+                    a.value_dim = 64;
+                    a.v_row = 72;
+         }},
         {"value_dim 24, v_row 64", CP_ERROR_UNSUPPORTED, [](A &a) { a.value_dim = 24; }},
         {"multiple of 8", CP_ERROR_UNSUPPORTED, [](A &a) { a.v_row = 36; }},
         {"in their keys alone", CP_ERROR_UNSUPPORTED,
