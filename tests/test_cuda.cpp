@@ -544,7 +544,7 @@ static void wrong_attention_is_refused(void **) {
         {"other head dimensions", CP_ERROR_UNSUPPORTED,
          [](A &a) {
              a.version = 2;
-             a.head_dim = 48;
+             a.head_dim = a.value_dim = a.v_row = 48;
          }},
     };
     for (const auto &w : wrong) {
