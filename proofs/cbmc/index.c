@@ -197,10 +197,11 @@ int main(void) {
         check_queries(heads[h]);
         check_slices(64, 128, heads[h]);
         check_scales(h % 2 == 0 ? 64 : 512, 80, heads[h]);
-        check_widths(h % 2 == 0 ? 16 : 64, h < 2 ? 576 : 192, heads[h]);
         check_rows(128, heads[h]);
         check_rows(80, heads[h]);
     }
+    check_widths(16, 576, 5);
+    check_widths(64, 192, 8);
     check_visible();
     check_window();
     check_tiles(1);
