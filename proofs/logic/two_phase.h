@@ -327,6 +327,8 @@
     logic double *part_of(double *o, integer d, integer at);
     axiom part_of_is: \forall double *o, integer d, at; part_of(o, d, at) == o + row_at(at, d);
   }
+  lemma number_of_part: \forall double *o, integer d, at, j;
+    part_of(o, d, at) + j == o + (row_at(at, d) + j);
 
   // A partial result as a value: what its m, n and o are, and so the same while these are. MERGE-1,
   // MERGE-2: its weight and its sums, and that it is a state.
