@@ -326,15 +326,6 @@ void case_make(struct attend_case *c, const struct shape *shape, unsigned long l
     finish(c);
 }
 
-void case_make_wide(struct attend_case *c, const struct shape *shape, const struct widths *widths,
-                    unsigned long long seed) {
-    struct shape wide = *shape;
-    wide.value_dim = widths->value_dim;
-    wide.v_row = widths->v_row;
-    wide.v_type = 1 + widths->v_type;
-    case_make(c, &wide, seed);
-}
-
 void case_make_of(struct attend_case *c, const struct shape *shape, struct cp_plan *plan,
                   unsigned long long seed) {
     memset(c, 0, sizeof *c);

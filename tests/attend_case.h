@@ -66,21 +66,14 @@ struct attend_case {
     double *v; /* [capacity][h_kv][c][v_row]; in k, where V is in K */
 };
 
-/* The same seed makes the same case, except for the poison. Ends the program when memory is out. */
+/* The same seed makes the same case, except for the poison. Ends the program when memory is out.
+ * Where values have a width of their own, what stands behind one in its row is poison (WIDTH-1,
+ * WIDTH-2); case_compare() is not for these. */
 void case_make(struct attend_case *c, const struct shape *shape, unsigned long long seed);
 /* Makes a case over a given plan: b and max_depth are the plan's, and chunk_size must be. The case
  * frees the plan. */
 void case_make_of(struct attend_case *c, const struct shape *shape, struct cp_plan *plan,
                   unsigned long long seed);
-/* Makes a case whose values have d_v numbers, in rows of v_row, of a type of their own (WIDTH-1,
- * WIDTH-2). What stands behind a value in its row is poison. case_compare() is not for these. */
-struct widths {
-    int value_dim;
-    int v_row;
-    int v_type;
-};
-void case_make_wide(struct attend_case *c, const struct shape *shape, const struct widths *widths,
-                    unsigned long long seed);
 void case_free(struct attend_case *c);
 
 /* Fills out, lse and workspace with 0xFF, a NaN in every type, and runs cp_attend(). Returns its

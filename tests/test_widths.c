@@ -246,12 +246,13 @@ static void trees_are_sums_of_values_of_any_width(void **unused) {
         struct beside x;
         int d = 1 + random_below(&random, 5);
         struct shape shape = shape_of((unsigned long long)i + 1, d, i % N_TYPES);
-        struct widths widths = {1 + random_below(&random, MOST_WIDTH), 0, i / N_TYPES % N_TYPES};
-        widths.v_row = widths.value_dim + random_below(&random, 4);
-        narrower += widths.value_dim < d;
-        equal += widths.value_dim == d;
-        wider += widths.value_dim > d;
-        case_make_wide(&c, &shape, &widths, (unsigned long long)i + 1);
+        shape.value_dim = 1 + random_below(&random, MOST_WIDTH);
+        shape.v_row = shape.value_dim + random_below(&random, 4);
+        shape.v_type = 1 + i / N_TYPES % N_TYPES;
+        narrower += shape.value_dim < d;
+        equal += shape.value_dim == d;
+        wider += shape.value_dim > d;
+        case_make(&c, &shape, (unsigned long long)i + 1);
         ask_for_more(&c, &x, &random);
         n_keys += expect_both_variants(&c);
         free_beside(&x);
@@ -271,8 +272,9 @@ static void values_lie_in_their_keys(void **unused) {
         int d = 1 + random_below(&random, MOST_WIDTH), type = i % N_TYPES;
         int from = random_below(&random, d);
         struct shape shape = shape_of((unsigned long long)i + 1, d, type);
-        struct widths widths = {1 + random_below(&random, d - from), d, type};
-        case_make_wide(&c, &shape, &widths, (unsigned long long)i + 1);
+        shape.value_dim = 1 + random_below(&random, d - from);
+        shape.v_row = d;
+        case_make(&c, &shape, (unsigned long long)i + 1);
         ask_for_more(&c, &x, &random);
         c.attention.v = (const char *)c.attention.k + (size_t)from * cp_number_size(type);
         c.attention.scales.v = c.attention.scales.k;
@@ -314,9 +316,10 @@ static void fewer_numbers_are_the_first_ones(void **unused) {
         struct attend_case c;
         struct beside x;
         struct shape shape = shape_of(seed, 1 + (int)(seed % 4), CP_FP64);
-        const struct widths widths = {MOST_WIDTH, MOST_WIDTH + 1, CP_FP64};
+        shape.value_dim = MOST_WIDTH;
+        shape.v_row = MOST_WIDTH + 1;
         shape.out_type = CP_FP64;
-        case_make_wide(&c, &shape, &widths, seed);
+        case_make(&c, &shape, seed);
         ask_for_more(&c, &x, &random);
         for (int variant = CP_BUFFERED; variant <= CP_MERGE_AT_ONCE; variant++) {
             c.attention.value_dim = MOST_WIDTH;
@@ -345,9 +348,12 @@ static const struct shape small = {.b = 5,
                                    .query_mode = CASE_SEVERAL};
 
 /* One with something shared and some rows. */
-static void make_small(struct attend_case *c, const struct widths *widths) {
+static void make_small(struct attend_case *c, int value_dim, int v_row) {
+    struct shape shape = small;
+    shape.value_dim = value_dim;
+    shape.v_row = v_row;
     for (unsigned long long seed = 1;; seed++) {
-        case_make_wide(c, &small, widths, seed);
+        case_make(c, &shape, seed);
         if (c->plan->n_shared >= 2 && c->n_rows >= 4) {
             break;
         }
@@ -379,11 +385,10 @@ static void expect_shape_refused(const struct attend_case *c, const struct cp_at
 
 static void widths_that_do_not_fit(void **unused) {
     (void)unused;
-    const struct widths widths = {2, 3, CP_FP64};
     const int bad[][2] = {{0, 3}, {-1, 3},      {INT_MIN, 3}, {0, 0},       {-2, -2}, {4, 3},
                           {2, 1}, {INT_MAX, 3}, {1, 0},       {2, INT_MIN}, {1, -1}};
     struct attend_case c;
-    make_small(&c, &widths);
+    make_small(&c, 2, 3);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct cp_attention a = c.attention;
         a.value_dim = bad[i][0];
@@ -396,10 +401,9 @@ static void widths_that_do_not_fit(void **unused) {
 /* Where V, the results or the partial results alone are too large for the address space. */
 static void sizes_that_overflow(void **unused) {
     (void)unused;
-    const struct widths widths = {2, 3, CP_FP64};
     struct attend_case c;
     int begin[2] = {0, 0};
-    make_small(&c, &widths);
+    make_small(&c, 2, 3);
     struct cp_attention a = c.attention;
     struct cp_plan *plan = c.plan;
     list_sequences(plan, 1);
@@ -443,10 +447,9 @@ static void the_workspace_is_as_large_as_documented(void **unused) {
     (void)unused;
     const int value_dims[] = {1, 2, 3, 4, MOST_WIDTH};
     for (int i = 0; i < 5; i++) {
-        const struct widths widths = {value_dims[i], value_dims[i] + i % 2, CP_FP64};
         struct attend_case c;
         size_t rows[2] = {0, 0}, d_v = (size_t)value_dims[i];
-        make_small(&c, &widths);
+        make_small(&c, value_dims[i], value_dims[i] + i % 2);
         for (int t = 0; t < c.plan->n_shared; t++) {
             for (int s = c.plan->shared[t].begin; s < c.plan->shared[t].end; s++) {
                 rows[CP_BUFFERED] += (size_t)(c.query_begin[s + 1] - c.query_begin[s]);
@@ -490,7 +493,7 @@ static void a_column_is_bounded_by_itself(void **unused) {
     (void)unused;
     static struct bounds all, one;
     static double v[MOST_KEYS * MOST_COLUMNS];
-    double q[3], k[MOST_KEYS * 3], column[MOST_KEYS], scratch[3 * MOST_KEYS];
+    double q[3], k[MOST_KEYS * 3], column[MOST_KEYS], scratch[3 * MOST_KEYS] = {0};
     const int value_dims[] = {1, 2, 3, 4, 17, MOST_COLUMNS};
     unsigned long long random = 4;
     for (int i = 0; i < 6; i++) {
@@ -530,7 +533,7 @@ static void too_many_numbers_claim_nothing(void **unused) {
     double *numbers = calloc(many, sizeof(double)), *expected = calloc(many, sizeof(double));
     double *bound = calloc(many, sizeof(double)),
            *parts = calloc(many * CP_TOLERANCE_PARTS, sizeof(double));
-    double scratch[3], lse, lse_bound, lost[CP_TOLERANCE_PARTS];
+    double scratch[3] = {0}, lse, lse_bound, lost[CP_TOLERANCE_PARTS];
     struct cp_arithmetic a = cp_arithmetic_fp64(1);
     struct cp_counts counts = cp_counts_of_chunks(1, 1);
     assert_true(numbers != NULL && expected != NULL && bound != NULL && parts != NULL);

@@ -31,19 +31,19 @@ struct WidthsRig : Executor, Rig {
 };
 
 /* d_v, v_row, and at which number of a key its value begins; -1: it has a row of its own. */
-struct widths {
+struct value_place {
     int value_dim, v_row, begin;
 };
 
 static shape of(int b, int chunk_size, int n_heads, int n_kv_heads, int head_dim, int type,
                 int out_type, int queries, int values) {
-    return {b,    2,    chunk_size, n_heads, n_kv_heads, head_dim,
-            type, type, out_type,   queries, values,     CASE_POISON_NAN};
+    return {b, 2, chunk_size, n_heads, n_kv_heads, head_dim, 0,      0,
+            0, 0, type,       type,    out_type,   queries,  values, CASE_POISON_NAN};
 }
 
 static const struct {
     shape s;
-    widths w;
+    value_place w;
     cp_window window;
 } cases[] = {
     {of(4, 16, 2, 2, 64, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL), {32, 32, -1}, {0, 0, 0}},
