@@ -29,7 +29,6 @@ struct LateRig : Late, Rig {
 };
 
 enum { NANS = CASE_POISON_NAN, LARGE = CASE_POISON_HUGE };
-
 /* b, depth, c, h, h_kv, d; no widths; types; queries, values, poison */
 static const shape shapes[] = {
     {5, 4, 16, 4, 2, 64, 0, 0, 0, 0, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, NANS},
@@ -40,7 +39,6 @@ static const shape shapes[] = {
     {5, 4, 16, 4, 2, 64, 0, 0, 0, 0, CP_BF16, CP_BF16, CP_BF16, CASE_DECODE, CASE_NORMAL, NANS},
     {4, 3, 5, 3, 1, 64, 0, 0, 0, 0, CP_BF16, CP_BF16, CP_FP32, CASE_SEVERAL, CASE_MASSIVE, LARGE},
 };
-
 static const shape &plain_shape = shapes[0];
 
 /* For what has nothing to do with the size. */

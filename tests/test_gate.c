@@ -255,8 +255,7 @@ static void row_new(struct row *r, const struct gate_problem *p, int row, int he
     int g = head / (p->recipe.n_heads / p->recipe.n_kv_heads), s = gate_sequence_of(p, row);
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
-    r->n = gate_visible(p, row);
-    r->d = p->recipe.head_dim;
+    *r = (struct row){.n = gate_visible(p, row), .d = p->recipe.head_dim};
     size_t d = (size_t)r->d, n = (size_t)r->n * d;
     r->k = malloc((2 * n + 3 * (size_t)r->n + 2 * d + 1) * sizeof(double));
     assert_non_null(r->k);
