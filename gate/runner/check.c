@@ -308,7 +308,7 @@ static const char *how_to_mend(const char *words) {
         return "no program may run from where it is, as on a mount with noexec: set TMPDIR to "
                "another directory";
     }
-    return "build it as a shared object: cc -shared -fPIC -o mine.so mine.c";
+    return "build it as a shared object: cc -shared -fPIC -o mine.so mine.c -lm";
 }
 
 /* What a kernel of an older version has to say more, and what it may leave out. */

@@ -16,7 +16,7 @@
  *         .attend = attend,
  *     };
  *
- *     cc -shared -fPIC -o mine.so mine.c && chunkproof gate --kernel mine.so
+ *     cc -shared -fPIC -o mine.so mine.c -lm && chunkproof gate --kernel mine.so
  *
  * An object that calls functions of number.h or number8.h is linked with libchunkproof.a, as
  * `--kernel mine.c` does it.
@@ -386,8 +386,8 @@ struct cp_kernel_class {
      * to binary32: from 0 to 2^-6. */
     double divide_error;
 
-    /* What is added to n before the division, from 0 to 2^-6. Only where partial results are not
-     * divided. */
+    /* What is added to n before the division, or a number above it: from 0 to 2^-6. Only where
+     * partial results are not divided. */
     double epsilon;
 
     /* A step: how many keys are weighed against one maximum before the maximum may change. 1: key
