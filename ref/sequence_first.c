@@ -49,12 +49,22 @@
 */
 static void store_row(const struct cp_attention *attention, size_t at, const double *number) {
     /*@ loop invariant i: 0 <= i <= attention->value_dim;
-        loop invariant stored: out_stored{Pre,Here}(*attention, at, i, number);
+        loop invariant stored: out_stored{Pre,Here}((char *)attention->out, attention->out_type, at,
+          i, number);
         loop assigns i, OUT_BYTES(attention, at, at + attention->value_dim);
         loop variant attention->value_dim - i; */
     for (int i = 0; i < attention->value_dim; i++) {
         size_t place = at + (size_t)i;
+        //@ assert place: place == at + i;
         cp_number_store(attention->out, attention->out_type, place, number[i]);
+        /*@ assert one: stored((char *)attention->out, attention->out_type, at + i) ==
+              rounded(attention->out_type, number[i]); */
+        /*@ assert before: \forall integer k; at <= k < at + i ==>
+              stored((char *)attention->out, attention->out_type, k) ==
+                rounded(attention->out_type, number[k - at]); */
+        /*@ assert others: \forall integer k; !(at <= k < at + i + 1) ==>
+              stored((char *)attention->out, attention->out_type, k) ==
+                \at(stored((char *)attention->out, attention->out_type, k), Pre); */
     }
 }
 

@@ -46,14 +46,13 @@
   predicate lse_same{L1,L2}(struct cp_attention a, struct cp_plan p) =
     a.lse != \null ==> \forall integer q; 0 <= q < n_results{L2}(a, p) ==>
       \at(a.lse[q], L1) == \at(a.lse[q], L2);
-  predicate out_same_but{L1,L2}(struct cp_attention a, integer from, integer to) =
-    \forall integer k; !(from <= k < to) ==>
-      stored{L2}((char *)a.out, a.out_type, k) == stored{L1}((char *)a.out, a.out_type, k);
+  predicate out_same_but{L1,L2}(char *out, integer type, integer from, integer to) =
+    \forall integer k; !(from <= k < to) ==> stored{L2}(out, type, k) == stored{L1}(out, type, k);
   // Elements at .. at + n - 1 of out are n numbers, rounded; the others are what they were.
-  predicate out_stored{L1,L2}(struct cp_attention a, integer at, integer n, double *number) =
-    (\forall integer k; at <= k < at + n ==> stored{L2}((char *)a.out, a.out_type, k) ==
-      rounded(a.out_type, \at(number[k - at], L2))) &&
-    out_same_but{L1,L2}(a, at, at + n);
+  predicate out_stored{L1,L2}(char *out, integer type, integer at, integer n, double *number) =
+    (\forall integer k; at <= k < at + n ==>
+      stored{L2}(out, type, k) == rounded(type, \at(number[k - at], L2))) &&
+    out_same_but{L1,L2}(out, type, at, at + n);
   predicate out_same_before{L1,L2}(struct cp_attention a, integer n) =
     \forall integer q, k; 0 <= q < n ==>
       row_at(q, a.value_dim) <= k < row_at(q, a.value_dim) + a.value_dim ==>
