@@ -14,13 +14,13 @@ struct widths {
 };
 
 /* Those that models have, and those that a kernel's vectors do not divide. */
-static const struct widths any_widths[] = {{192, 128}, {64, 128}, {576, 512}, {128, 64}, {33, 17},
-                                           {40, 72},   {72, 8},   {192, 128}, {17, 50},  {16, 1},
-                                           {96, 64},   {1, 16},   {80, 80},   {256, 128}};
-static const struct widths of_keys[] = {{576, 512}, {192, 128}, {576, 512}, {96, 64},
-                                        {40, 32},   {33, 17},   {80, 64},   {320, 256},
-                                        {64, 64},   {288, 256}, {24, 8},    {17, 16}};
-static const int latent_heads[] = {16, 4, 1, 16, 2, 8, 64, 128, 16, 32};
+static const struct widths any_widths[] = {
+    {192, 128}, {64, 128}, {576, 512}, {128, 64}, {33, 17}, {40, 72},   {72, 8},  {64, 320},
+    {17, 50},   {16, 1},   {96, 64},   {1, 16},   {80, 80}, {256, 128}, {65, 72}, {16, 33}};
+static const struct widths of_keys[] = {{576, 512}, {192, 128}, {576, 512}, {96, 64}, {40, 32},
+                                        {33, 17},   {80, 64},   {320, 256}, {64, 64}, {288, 256},
+                                        {24, 8},    {17, 16},   {200, 100}};
+static const int latent_heads[] = {16, 4, 1, 20, 2, 8, 64, 128, 16, 32};
 
 /* About how many products q_i k_i a recipe has. */
 static double work_of(const struct gate_recipe *r) {
