@@ -358,6 +358,7 @@ static void store_results(const struct made *m) {
             }
         }
     }
+    free(out);
 }
 
 /* Attention is right, in each number of a row; any of them that is off is found. */
