@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reference's attention over the plan of a tree that operations have grown: both variants
  * against the oracle, within the derived bound (tests/bound.h), for any heads, types, query ranges
- * and values; and refused with a byte too little of workspace (spec/two_phase.md,
- * spec/prefill.md). */
+ * and values; with fewer numbers of each value (spec/widths.md); and refused with a byte too little
+ * of workspace (spec/two_phase.md, spec/prefill.md). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +47,35 @@ static void refuse(struct attend_case *c) {
     }
 }
 
+/* WIDTH-1: fewer numbers of each value give the first numbers of each result, bit for bit, whatever
+ * the rows of V are. */
+static void narrow(struct attend_case *c, int variant, int value_dim) {
+    int whole = c->attention.value_dim;
+    size_t size = cp_number_size(c->attention.out_type);
+    unsigned char *out = malloc(case_out_bytes(c) + 1), *lse = malloc(case_lse_bytes(c) + 1);
+    if (out == NULL || lse == NULL) {
+        abort();
+    }
+    memcpy(out, c->attention.out, case_out_bytes(c));
+    memcpy(lse, c->attention.lse, case_lse_bytes(c));
+    c->attention.value_dim = value_dim;
+    int status = case_run(c, variant);
+    int same = status == CP_OK && memcmp(lse, c->attention.lse, case_lse_bytes(c)) == 0;
+    const unsigned char *fewer = c->attention.out;
+    for (size_t i = 0; same && i < (size_t)c->n_rows * (size_t)c->attention.n_heads; i++) {
+        same = memcmp(out + i * (size_t)whole * size, fewer + i * (size_t)value_dim * size,
+                      (size_t)value_dim * size) == 0;
+    }
+    if (!same) {
+        case_print(c);
+        fuzz_fail("variant %d: values of %d numbers of %d give others (WIDTH-1)", variant,
+                  value_dim, whole);
+    }
+    c->attention.value_dim = whole;
+    free(out);
+    free(lse);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct format_input input;
     struct world world;
@@ -55,8 +84,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     world_grow(&world, &input);
     struct shape shape = world_shape(&input.problem);
     case_make_of(&c, &shape, world_plan(&world), (unsigned)input.problem.seed);
-    run(&c, CP_BUFFERED);
-    run(&c, CP_MERGE_AT_ONCE);
+    int fewer = 1 + (int)((unsigned)input.problem.seed % (unsigned)shape.head_dim);
+    for (int variant = CP_BUFFERED; variant <= CP_MERGE_AT_ONCE; variant++) {
+        run(&c, variant);
+        narrow(&c, variant, fewer);
+    }
     refuse(&c);
     case_free(&c);
     world_free(&world);

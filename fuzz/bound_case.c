@@ -22,12 +22,13 @@ static int load(struct bound_row *row, const char *path) {
 }
 
 static ptrdiff_t numbers_of(const struct bound_row *row) {
-    return (2 * (ptrdiff_t)row->n + 1) * row->d;
+    return row->d + (ptrdiff_t)row->n * (row->d + row->d_v);
 }
 
 static void check_row(const struct bound_row *row) {
     int right = row->n >= 0 && row->n <= BOUND_MOST_KEYS && row->d >= 1 &&
-                row->d <= BOUND_MOST_DIM && isfinite(row->scale);
+                row->d <= BOUND_MOST_DIM && row->d_v >= 1 && row->d_v <= BOUND_MOST_DIM &&
+                isfinite(row->scale);
     for (ptrdiff_t i = 0; right && i < numbers_of(row); i++) {
         right = isfinite(row->q[i]);
     }
@@ -42,7 +43,7 @@ static void check_round_trip(const struct bound_row *row) {
     struct parse_file file;
     parse_file_new(&file, "", 0);
     if (bound_case_save(row, file.path) != 0 || load(&again, file.path) != 0 || again.n != row->n ||
-        again.d != row->d || again.scale != row->scale ||
+        again.d != row->d || again.d_v != row->d_v || again.scale != row->scale ||
         memcmp(again.q, row->q, (size_t)numbers_of(row) * sizeof *row->q) != 0) {
         fuzz_fail("a row that is saved is another one");
     }
@@ -59,7 +60,7 @@ static void check_figures(const struct bound_row *row) {
         bound_figures(&options, row, &figures) != 0) {
         fuzz_fail("no figures of a small row");
     }
-    if (figures.claimed < 0 || figures.claimed > figures.elements || figures.elements != row->d ||
+    if (figures.claimed < 0 || figures.claimed > figures.elements || figures.elements != row->d_v ||
         (figures.claimed < figures.elements) != (figures.reason != REASON_NONE) ||
         (figures.claimed > 0 &&
          !(figures.bound.median >= 0.0 && figures.bound.median <= figures.bound.largest))) {

@@ -126,11 +126,13 @@ static int read_bound(int argc, char **argv) {
         return -1;
     }
     return is_within(o.keys, 1, BOUND_MOST_KEYS) && is_within(o.head_dim, 1, BOUND_MOST_DIM) &&
-           is_within(o.chunk, 1, BOUND_MOST_KEYS) && is_within(o.family, 0, BOUND_FAMILIES - 1) &&
-           is_within(o.score, 0, SCORE_KINDS - 1) &&
+           is_within(o.value_dim, 0, BOUND_MOST_DIM) && is_within(o.chunk, 1, BOUND_MOST_KEYS) &&
+           is_within(o.family, 0, BOUND_FAMILIES - 1) && is_within(o.score, 0, SCORE_KINDS - 1) &&
            is_within(o.accumulate, 0, ACCUMULATE_KINDS - 1) &&
            is_within(o.merges, 0, MERGES_KINDS - 1) && isfinite(o.exp_error) &&
-           o.exp_error >= 0.0 && (o.help || (long long)o.keys * o.head_dim <= BOUND_MOST_NUMBERS);
+           o.exp_error >= 0.0 &&
+           (o.help || ((long long)o.keys * o.head_dim <= BOUND_MOST_NUMBERS &&
+                       (long long)o.keys * o.value_dim <= BOUND_MOST_NUMBERS));
 }
 
 static int read_model(int argc, char **argv) {

@@ -99,10 +99,11 @@ void gate_options_help(FILE *file) {
         "  --seed N              another seed gives other cases; equal seeds give equal cases (1)\n"
         "  --cases N             how many cases, instead of the tier's number\n"
         "  --case I              only case I\n"
-        "  --shape h=32,h_kv=8,d=128,c=16,group=4,b=64,rows=128,keys=4096,window=128\n"
+        "  --shape h=32,h_kv=8,d=128,c=16,group=4,b=64,rows=128,keys=4096,window=128,d_v=64\n"
         "                        only these sizes; each may be left out. group: h / h_kv; b:\n"
         "                        sequences; rows: query rows of each; keys: of the longest;\n"
-        "                        window: its keys, or no window\n"
+        "                        window: its keys, or no window; d_v: of values, where a kernel\n"
+        "                        declares that they have another width\n"
         "  --first               stop at the first finding\n"
         "  --rules               also say what other acceptance rules make of the results\n"
         "\n"
@@ -183,16 +184,16 @@ static int check_shape(const struct gate_options *o, const struct gate_shape *s)
 static int read_shape(const struct gate_options *o, const char *text, struct gate_shape *shape) {
     static char h[] = "h", h_kv[] = "h_kv", d[] = "d", c[] = "c";
     static char group[] = "group", b[] = "b", rows[] = "rows", keys[] = "keys";
-    static char window[] = "window";
-    char *const sizes[] = {h, h_kv, d, c, group, b, rows, keys, window, NULL};
+    static char window[] = "window", d_v[] = "d_v";
+    char *const sizes[] = {h, h_kv, d, c, group, b, rows, keys, window, d_v, NULL};
     const int most[] = {1024,           1024,
                         4096,           CP_MAX_CHUNK_SIZE,
                         1024,           GATE_MOST_SEQUENCES,
                         GATE_MOST_ROWS, CP_MAX_DEPTH * CP_MAX_CHUNK_SIZE,
-                        GATE_MOST_SPAN};
-    int *const to[] = {&shape->n_heads,    &shape->n_kv_heads, &shape->head_dim,
-                       &shape->chunk_size, &shape->group,      &shape->sequences,
-                       &shape->rows,       &shape->keys,       &shape->window};
+                        GATE_MOST_SPAN, 4096};
+    int *const to[] = {&shape->n_heads, &shape->n_kv_heads, &shape->head_dim, &shape->chunk_size,
+                       &shape->group,   &shape->sequences,  &shape->rows,     &shape->keys,
+                       &shape->window,  &shape->value_dim};
     char copy[128], *rest = copy, *value;
     size_t length = strlen(text);
     if (length >= sizeof copy) {
@@ -208,8 +209,8 @@ static int read_shape(const struct gate_options *o, const char *text, struct gat
         if (which < 0) {
             return argument_refuse(
                 o->command,
-                "--shape: unknown size '%s'; the sizes are h, h_kv, d, c, group, b, rows, keys "
-                "and window, as in h=32,h_kv=8",
+                "--shape: unknown size '%s'; the sizes are h, h_kv, d, c, group, b, rows, keys, "
+                "window and d_v, as in h=32,h_kv=8",
                 value);
         }
         if (read_size(o, sizes[which], value, most[which], to[which]) != 0) {

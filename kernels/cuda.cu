@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The launcher (chunkproof/cuda.h). Host code throughout: the kernels are those of v1.h, v2.h and
- * v3.h. Those of caches of 8 bits are in cuda_cache.cu. */
+ * v3.h. Those of caches of 8 bits are in cuda_cache.cu, and those of values that have a width of
+ * their own in cuda_width.cu. */
 #include "chunkproof/cuda.h"
 
 #include <cfloat>
@@ -288,7 +289,9 @@ template <class Launcher>
 static void attend(const Launcher &launch, int version, const cp_cuda *cuda,
                    const cp_cuda_attention *a) {
     using namespace chunkproof;
-    if (has_8_bits(a->k_type)) {
+    if (has_widths(a)) {
+        attend_widths(launch, cuda, a);
+    } else if (has_8_bits(a->k_type)) {
         attend_cached(launch, version, cuda, a);
     } else if (a->q_type == CP_BF16) {
         attend_in<RealBf16, RealBf16InBits>(launch, version, cuda, a);
@@ -302,10 +305,17 @@ static const char *obstacle(int version, const cp_cuda *cuda, const cp_cuda_atte
     if (cuda->capability < 80) {
         return "it is compiled for compute capability 8.0 and up";
     }
-    bool has_tiles = false;
-    chunkproof::with_head_dim(a->head_dim, [&](auto) { has_tiles = true; });
-    if (version > 1 && !has_tiles) {
-        return "it is compiled for other head dimensions";
+    if (chunkproof::has_widths(a)) {
+        const char *why = chunkproof::obstacle_of_widths(version, a);
+        if (why != nullptr) {
+            return why;
+        }
+    } else {
+        bool has_tiles = false;
+        chunkproof::with_head_dim(a->head_dim, [&](auto) { has_tiles = true; });
+        if (version > 1 && !has_tiles) {
+            return "it is compiled for other head dimensions";
+        }
     }
     std::size_t shared = 0;
     attend(Measure{&shared}, version, cuda, a);
@@ -341,12 +351,14 @@ static int choose_version(cp_cuda *cuda, const cp_cuda_attention *a, int *versio
     }
     *version = a->version == 0 ? N_VERSIONS : a->version;
     const char *why = obstacle(*version, cuda, a);
-    while (a->version == 0 && *version > 1 && why != nullptr) {
+    const bool has_others = a->version == 0 && !chunkproof::has_widths(a);
+    while (has_others && *version > 1 && why != nullptr) {
         why = obstacle(--*version, cuda, a);
     }
     return why == nullptr ? CP_OK
-                          : failed(cuda, CP_ERROR_UNSUPPORTED, "version %d, head_dim %d: %s",
-                                   *version, a->head_dim, why);
+                          : failed(cuda, CP_ERROR_UNSUPPORTED,
+                                   "version %d, head_dim %d, value_dim %d, v_row %d: %s", *version,
+                                   a->head_dim, a->value_dim, a->v_row, why);
 }
 
 static int check_tensors(cp_cuda *cuda, const cp_cuda_attention *a) {
@@ -416,10 +428,16 @@ static int check_shape(cp_cuda *cuda, const cp_cuda_attention *a) {
                       "n_heads %d, n_kv_heads %d, head_dim %d do not fit together", a->n_heads,
                       a->n_kv_heads, a->head_dim);
     }
-    if (a->n_heads > cuda->limits.n_heads || a->head_dim > cuda->limits.head_dim) {
+    if (a->value_dim < 1 || a->v_row < a->value_dim) {
+        return failed(cuda, CP_ERROR_SHAPE, "value_dim %d, v_row %d do not fit together",
+                      a->value_dim, a->v_row);
+    }
+    if (a->n_heads > cuda->limits.n_heads || a->head_dim > cuda->limits.head_dim ||
+        a->value_dim > cuda->limits.head_dim) {
         return failed(cuda, CP_ERROR_WORKSPACE,
-                      "n_heads %d, head_dim %d are above the limits %d, %d", a->n_heads,
-                      a->head_dim, cuda->limits.n_heads, cuda->limits.head_dim);
+                      "n_heads %d, head_dim %d, value_dim %d are above the limits %d, %d, %d",
+                      a->n_heads, a->head_dim, a->value_dim, cuda->limits.n_heads,
+                      cuda->limits.head_dim, cuda->limits.head_dim);
     }
     return CP_OK;
 }

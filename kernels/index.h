@@ -75,6 +75,11 @@ CP_INDEX size_t cp_first_slot(const struct cp_dims *p, int chunk, int kv_head) {
     return slice * (size_t)p->chunk_size;
 }
 
+/* WIDTH-2: the first number of a slot in an array whose rows have `row` numbers. */
+CP_INDEX size_t cp_slot_begin(const struct cp_dims *p, int chunk, int kv_head, int slot, int row) {
+    return (cp_first_slot(p, chunk, kv_head) + (size_t)slot) * (size_t)row;
+}
+
 CP_INDEX size_t cp_slice_begin(const struct cp_dims *p, int chunk, int kv_head) {
     return cp_first_slot(p, chunk, kv_head) * (size_t)p->head_dim;
 }
@@ -90,6 +95,11 @@ CP_INDEX size_t cp_scale_at(const struct cp_dims *p, int per, int chunk, int kv_
  * element. */
 CP_INDEX size_t cp_state_at(const struct cp_dims *p, int row, int head) {
     return (size_t)row * (size_t)p->n_heads + (size_t)head;
+}
+
+/* WIDTH-1: the same in an array of so many numbers for each state. */
+CP_INDEX size_t cp_state_begin(const struct cp_dims *p, int row, int head, int numbers) {
+    return cp_state_at(p, row, head) * (size_t)numbers;
 }
 
 CP_INDEX size_t cp_row_begin(const struct cp_dims *p, int row, int head) {

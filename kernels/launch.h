@@ -112,6 +112,14 @@ void attend_cached(const Measure &measure, int version, const cp_cuda *cuda,
 void attend_cached(const Launch &launch, int version, const cp_cuda *cuda,
                    const cp_cuda_attention *a);
 
+/* Has the call values of another width than keys, or in longer rows? */
+bool has_widths(const cp_cuda_attention *a);
+
+/* Of such calls, in cuda_width.cu: why a version cannot do it, or NULL; and version 3 of it. */
+const char *obstacle_of_widths(int version, const cp_cuda_attention *a);
+void attend_widths(const Measure &measure, const cp_cuda *cuda, const cp_cuda_attention *a);
+void attend_widths(const Launch &launch, const cp_cuda *cuda, const cp_cuda_attention *a);
+
 } // namespace chunkproof
 
 #endif

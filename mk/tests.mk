@@ -37,11 +37,12 @@ gate_obj    := $(gate_src:%.c=$(BUILD)/obj/%.o)
 
 # Attention of opt/: each version, and each type of K and V.
 gate_opt  := $(foreach name,portable avx2 avx512 neon amx bfloat float amx_bfloat amx_float \
-	e4m3 e5m2 int8, \
+	e4m3 e5m2 int8 widths latent latent_e4m3 amx_latent, \
 	$(BUILD)/tests/gate/opt_$(name).so)
 
 # The CUDA kernels, on the executor: versions in binary16, and as CUDA_... of tests/gate/cuda.cu.
-cuda_kernels := 1 2 3 1_bf16 1_tokens 2_bf16 2_int8 2_mixed 3_bf16 3_e4m3 3_int8 3_mixed 3_tokens
+cuda_kernels := 1 2 3 1_bf16 1_tokens 2_bf16 2_int8 2_mixed 3_bf16 3_e4m3 3_int8 3_mixed 3_tokens \
+	3_widths 3_latent 3_bflatent
 gate_cuda := $(foreach kernel,$(cuda_kernels),$(BUILD)/tests/gate/cuda_v$(kernel).so) \
 	$(BUILD)/tests/gate/cuda_misbehaves.so
 cuda_kernel = -DCHUNKPROOF_VERSION=$(word 1,$(subst _, ,$1)) \
@@ -63,7 +64,7 @@ $(BUILD)/tests/gate/opt_%.so: tests/gate/opt.c $(static)
 
 # AMX is emulated where there is none: that object's answer to whether there is any comes before
 # the library's.
-$(filter %/opt_amx.so %/opt_amx_bfloat.so %/opt_amx_float.so,$(gate_opt)): \
+$(filter %/opt_amx.so %/opt_amx_bfloat.so %/opt_amx_float.so %/opt_amx_latent.so,$(gate_opt)): \
 	$(BUILD)/obj/tests/amx_emulator.o
 
 $(BUILD)/tests/gate/cuda_v%.so: tests/gate/cuda.cu $(launcher_checked) \

@@ -300,11 +300,12 @@ static void multiply(float *c, size_t c_row, const struct parts *a, const struct
 
 /* ---- The multiplier ---- */
 
-/* The room needed in addition to the queries: keys or some of their values, weights, a result,
- * two squares. */
+/* The room needed in addition to the queries: weights, a result, two squares, keys or some of their
+ * values. Only the last depends on d. */
 struct room {
-    uint16_t *factor, *weights;
+    uint16_t *weights;
     float *result, *square;
+    uint16_t *factor;
 };
 
 static size_t factor_size(int d) {
@@ -330,12 +331,12 @@ static size_t room_size(int d) {
            (result_size() + 2 * (size_t)SIDE * SIDE) * sizeof(float);
 }
 
-static struct room room_of(void *at, int d) {
+static struct room room_of(void *at) {
     struct room r;
-    r.factor = at;
-    r.weights = r.factor + factor_size(d);
+    r.weights = at;
     r.result = (float *)(void *)(r.weights + weights_size());
     r.square = r.result + result_size();
+    r.factor = (uint16_t *)(void *)(r.square + 2 * (size_t)SIDE * SIDE);
     return r;
 }
 
@@ -358,7 +359,7 @@ static int take_queries(void *to, const float *columns, int type, int padded_row
 
 static int scores(float *score, void *queries, int q_type, int padded_rows, struct opt_keys k,
                   int d, void *room, struct opt_wanted *wanted) {
-    struct room r = room_of(room, d);
+    struct room r = room_of(room);
     int inner = times(d, INNER);
     struct parts a = parts_at(r.factor, parts_of(k.type), inner, times(k.n, SIDE));
     struct parts b = parts_at(queries, parts_of(q_type), inner, padded_rows / SIDE);
@@ -383,8 +384,8 @@ static struct parts weights_of(const struct room *r, int padded_rows, int keys) 
     return parts_at(r->weights, MOST_PARTS, times(keys, INNER), padded_rows / SIDE);
 }
 
-static void take_weights(const float *weight, int padded_rows, int keys, int d, void *room) {
-    struct room r = room_of(room, d);
+static void take_weights(const float *weight, int padded_rows, int keys, void *room) {
+    struct room r = room_of(room);
     struct parts to = weights_of(&r, padded_rows, keys);
     for (int s = 0; s < to.squares; s++) {
         for (int k = 0; k < to.inner; k++) {
@@ -404,9 +405,9 @@ static void take_weights(const float *weight, int padded_rows, int keys, int d, 
 }
 
 static int add_values(float *o, size_t stride, int rows, int padded_rows, struct opt_keys v, int x,
-                      int d, void *room, struct opt_wanted *wanted) {
-    struct room r = room_of(room, d);
-    int width = d - x < CP_OPT_PANEL ? d - x : CP_OPT_PANEL, squares = times(width, SIDE);
+                      int d_v, void *room, struct opt_wanted *wanted) {
+    struct room r = room_of(room);
+    int width = d_v - x < CP_OPT_PANEL ? d_v - x : CP_OPT_PANEL, squares = times(width, SIDE);
     struct parts a = weights_of(&r, padded_rows, v.n);
     struct parts b = parts_at(r.factor, parts_of(v.type), a.inner, squares);
     if (!split_columns(&b, v, x, x + width)) {

@@ -17,7 +17,7 @@ static struct opt_scratch scratch_of(const struct opt_call *call, int thread) {
     s.q = at;
     s.q_columns = s.q + rows;
     s.o = s.q_columns + rows;
-    s.tile = s.o + rows;
+    s.tile = s.o + CP_OPT_ROWS * call->sizes.o_stride;
     s.score = s.tile + opt_tile_size(call->sizes.stride);
     s.m = s.score + (size_t)CP_OPT_ROWS * CP_OPT_KEYS;
     s.n = s.m + CP_OPT_ROWS;
@@ -74,7 +74,7 @@ static void add_sink(struct result *r) {
 static void merge(struct result *r) {
     const struct opt_work *work = &r->call->work;
     const struct cp_opt_kernels *kernels = r->call->kernels;
-    size_t stride = r->call->sizes.stride;
+    size_t stride = r->call->sizes.o_stride;
     float weight[BATCH];
     memset(r->o, 0, stride * sizeof(float));
     r->m = sink_of(r);
@@ -112,9 +112,9 @@ void cp_opt_result(const struct opt_call *call, int s, int row, int head,
                        .o = scratch->o};
     merge(&r);
     if (r.n != 0.0F) {
-        call->kernels->divide(r.o, r.o, r.n, (int)call->sizes.stride);
+        call->kernels->divide(r.o, r.o, r.n, (int)call->sizes.o_stride);
     }
-    call->kernels->store(a->out, a->out_type, at * (size_t)a->head_dim, r.o, a->head_dim);
+    call->kernels->store(a->out, a->out_type, at * (size_t)a->value_dim, r.o, a->value_dim);
     if (a->lse != NULL) {
         a->lse[at] = r.n != 0.0F ? (double)r.m + log((double)r.n) : -INFINITY;
     }

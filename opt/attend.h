@@ -29,7 +29,7 @@ struct opt_scratch {
     float *q;         /* [rows][stride] */
     float *q_columns; /* [d][padded rows], for many rows */
     float *tile;      /* [OPT_AT_ONCE][stride] of K, then [keys][CP_OPT_PANEL] of V */
-    float *o;         /* [rows][stride] */
+    float *o;         /* [rows][o_stride] */
     float *score;     /* [rows][CP_OPT_KEYS] or [keys][padded rows] */
     float *m, *n, *factor, *seen, *begin, *kept; /* behind these, those of struct opt_change */
     float *queries, *room;                       /* the multiplier's */

@@ -30,6 +30,8 @@ static struct cp_attention attention_of(const struct cp_opt_decoder *fast, int n
                                  .n_heads = shape->n_heads,
                                  .n_kv_heads = shape->n_kv_heads,
                                  .head_dim = shape->d_head,
+                                 .value_dim = shape->d_head,
+                                 .v_row = shape->d_head,
                                  .scale = shape->scale,
                                  .q_type = CP_FP32,
                                  .k_type = CP_FP32,

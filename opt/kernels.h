@@ -88,7 +88,7 @@ static inline int opt_has_8_bits(int type) {
  * 0 are multiplied, too. */
 struct opt_multiplier {
     size_t (*query_size)(int d); /* bytes of a row's query in the unit's format */
-    size_t (*room_size)(int d);  /* bytes of room needed in addition */
+    size_t (*room_size)(int d);  /* bytes of room needed in addition, for any d_v */
 
     /* columns: [d][padded rows], numbers of a type, in binary32. Also returns 0 where d is too
      * small to gain anything. */
@@ -101,9 +101,9 @@ struct opt_multiplier {
 
     /* take_weights() keeps weight, [keys][padded rows], in the room for add_values(), which
      * computes numbers x .. x + CP_OPT_PANEL - 1 of o[i] += sum of weight[j][i] v[j]. */
-    void (*take_weights)(const float *weight, int padded_rows, int keys, int d, void *room);
+    void (*take_weights)(const float *weight, int padded_rows, int keys, void *room);
     int (*add_values)(float *o, size_t stride, int rows, int padded_rows, struct opt_keys v, int x,
-                      int d, void *room, struct opt_wanted *wanted);
+                      int d_v, void *room, struct opt_wanted *wanted);
 };
 
 struct cp_opt_kernels {
@@ -120,10 +120,10 @@ struct cp_opt_kernels {
     void (*dots)(float *score, const float *q, size_t stride, int rows, const void *k, int type,
                  int keys, int d);
 
-    /* o[i] += sum of weight[i][j] v[j], in the same way. What a row of o holds after its d numbers
-     * does not matter. */
-    void (*values)(float *o, size_t stride, const float *weight, int rows, const void *v, int type,
-                   int keys, int d);
+    /* o[i] += sum of weight[i][j] v[j], in the same way, of d_v numbers. The rows of v begin v_row
+     * numbers apart. What a row of o holds after its d_v numbers does not matter. */
+    void (*values)(float *o, size_t stride, const float *weight, int rows, const void *v,
+                   size_t v_row, int type, int keys, int d_v);
 
     /* c[m][n] = a b, or c += a b. a is [m][k], b is [k][n]; n is a multiple of CP_OPT_PAD. */
     void (*product)(float *c, size_t c_row, struct opt_matrix a, const float *b, size_t b_row,

@@ -112,15 +112,15 @@ static int query_ranges_are_valid(const struct cp_attention *a) {
 static int shape_is_valid(const struct cp_attention *a) {
     size_t q = cp_number_size(a->q_type), k = cp_number_size(a->k_type);
     size_t v = cp_number_size(a->v_type), out = cp_number_size(a->out_type);
-    int h = a->n_heads, h_kv = a->n_kv_heads, d = a->head_dim;
-    if (h < 1 || h_kv < 1 || d < 1 || h % h_kv != 0 || q == 0 || k == 0 || v == 0 || out == 0 ||
-        !query_ranges_are_valid(a)) {
+    int h = a->n_heads, h_kv = a->n_kv_heads, d = a->head_dim, d_v = a->value_dim;
+    if (h < 1 || h_kv < 1 || d < 1 || d_v < 1 || a->v_row < d_v || h % h_kv != 0 || q == 0 ||
+        k == 0 || v == 0 || out == 0 || !query_ranges_are_valid(a)) {
         return 0;
     }
     int rows = opt_first_row(a, a->plan->n_sequences);
     return array_fits(a->plan->capacity, h_kv, a->plan->chunk_size, d, k) &&
-           array_fits(a->plan->capacity, h_kv, a->plan->chunk_size, d, v) &&
-           array_fits(rows, h, d, 1, q) && array_fits(rows, h, d, 1, out) &&
+           array_fits(a->plan->capacity, h_kv, a->plan->chunk_size, a->v_row, v) &&
+           array_fits(rows, h, d, 1, q) && array_fits(rows, h, d_v, 1, out) &&
            array_fits(rows, h, 1, 1, sizeof(double));
 }
 

@@ -73,12 +73,12 @@ static void dots(float *score, const float *q, size_t stride, int rows, const vo
     }
 }
 
-static void values(float *o, size_t stride, const float *weight, int rows, const void *v, int type,
-                   int keys, int d) {
+static void values(float *o, size_t stride, const float *weight, int rows, const void *v,
+                   size_t v_row, int type, int keys, int d_v) {
     float some[CP_OPT_PAD];
     for (int j = 0; j < keys; j++) {
-        for (int x = 0; x < d; x += CP_OPT_PAD) {
-            int n = load_some(some, v, type, (size_t)j * (size_t)d + (size_t)x, d - x);
+        for (int x = 0; x < d_v; x += CP_OPT_PAD) {
+            int n = load_some(some, v, type, (size_t)j * v_row + (size_t)x, d_v - x);
             for (int i = 0; i < rows; i++) {
                 float *row = o + (size_t)i * stride + x;
                 for (int y = 0; y < n; y++) {

@@ -28,16 +28,17 @@ static int group_of(const struct cp_attention *a) {
 }
 
 struct opt_head cp_opt_head(const struct opt_slice *slice, int x) {
-    size_t rows = (size_t)x * (size_t)slice->task->width, stride = slice->call->sizes.stride;
+    const struct opt_sizes *sizes = &slice->call->sizes;
+    size_t rows = (size_t)x * (size_t)slice->task->width;
     struct opt_head h = {slice, x, slice->first_head + x, *slice->at, 0, 0};
-    h.at.q += rows * stride;
-    h.at.q_columns += rows * stride;
-    h.at.o += rows * stride;
+    h.at.q += rows * sizes->stride;
+    h.at.q_columns += rows * sizes->stride;
+    h.at.o += rows * sizes->o_stride;
     h.at.m += rows;
     h.at.n += rows;
     h.at.factor += rows;
     h.at.score += rows * CP_OPT_KEYS;
-    h.at.queries += rows * slice->call->sizes.queries;
+    h.at.queries += rows * sizes->queries;
     return h;
 }
 
@@ -172,7 +173,7 @@ static void begin_head(const struct opt_head *h) {
     }
     gather_queries(h);
     take_slopes(h);
-    memset(h->at.o, 0, (size_t)slice->rows * slice->call->sizes.stride * sizeof(float));
+    memset(h->at.o, 0, (size_t)slice->rows * slice->call->sizes.o_stride * sizeof(float));
 }
 
 static void begin(struct opt_slice *slice, const struct opt_call *call, size_t number,
@@ -210,10 +211,8 @@ struct opt_run cp_opt_run(const struct opt_slice *slice, int g, int key, int til
     int c = a->plan->chunk_size, slot = key % c, n = c - slot < end - key ? c - slot : end - key;
     size_t at =
         (chunk_of(slice, key / c) * (size_t)a->n_kv_heads + (size_t)g) * (size_t)c + (size_t)slot;
-    size_t number = at * (size_t)a->head_dim;
-    return (struct opt_run){(const char *)a->k + number * cp_number_size(a->k_type),
-                            (const char *)a->v + number * cp_number_size(a->v_type), at, key - tile,
-                            n};
+    return (struct opt_run){(const char *)a->k + at * opt_row_bytes(a, 0),
+                            (const char *)a->v + at * opt_row_bytes(a, 1), at, key - tile, n};
 }
 
 int cp_opt_scales_of(const struct opt_head *h, const struct opt_tile *tile, const float *scales,
@@ -370,7 +369,7 @@ struct opt_change cp_opt_change_of(const struct opt_head *h) {
 }
 
 void cp_opt_rescale(const struct opt_head *h) {
-    size_t stride = h->slice->call->sizes.stride;
+    size_t stride = h->slice->call->sizes.o_stride;
     for (int i = 0; i < h->slice->rows; i++) {
         float *o = h->at.o + (size_t)i * stride;
         if (h->at.factor[i] != 1.0F) {
@@ -403,7 +402,7 @@ int cp_opt_rows_left_alike(const struct opt_head *h, int i, uint64_t *left) {
 
 static void keep(const struct opt_head *h) {
     const struct opt_call *call = h->slice->call;
-    size_t stride = call->sizes.stride;
+    size_t stride = call->sizes.o_stride;
     for (int i = 0; i < h->slice->rows; i++) {
         size_t row = h->slice->task->first_part + (size_t)row_of_task(h->slice, i);
         size_t part = place(h, i, row);

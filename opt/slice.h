@@ -50,6 +50,12 @@ struct opt_run {
 /* The x-th K/V head of the slice. */
 struct opt_head cp_opt_head(const struct opt_slice *slice, int x);
 
+/* Bytes from one key to the next, or from one value (WIDTH-2). */
+static inline size_t opt_row_bytes(const struct cp_attention *a, int values) {
+    return values ? (size_t)a->v_row * cp_number_size(a->v_type)
+                  : (size_t)a->head_dim * cp_number_size(a->k_type);
+}
+
 /* The run that begins at key `key` of the task, in the tile of keys tile .. end-1, of K/V head
  * g. */
 struct opt_run cp_opt_run(const struct opt_slice *slice, int g, int key, int tile, int end);

@@ -10,15 +10,14 @@ static void add_range(const struct opt_head *h, struct opt_run run, int i, int n
                       int end) {
     const struct opt_slice *slice = h->slice;
     const struct cp_attention *a = slice->call->attention;
-    size_t stride = slice->call->sizes.stride;
-    size_t bytes = (size_t)a->head_dim * cp_number_size(a->v_type);
+    size_t stride = slice->call->sizes.o_stride;
     begin = begin > run.first ? begin : run.first;
     end = end < run.first + run.n ? end : run.first + run.n;
     if (begin < end) {
+        const char *v = (const char *)run.v + (size_t)(begin - run.first) * opt_row_bytes(a, 1);
         slice->kernels->values(h->at.o + (size_t)i * stride, stride,
-                               h->at.score + (size_t)i * CP_OPT_KEYS + begin, n,
-                               (const char *)run.v + (size_t)(begin - run.first) * bytes, a->v_type,
-                               end - begin, a->head_dim);
+                               h->at.score + (size_t)i * CP_OPT_KEYS + begin, n, v,
+                               (size_t)a->v_row, a->v_type, end - begin, a->value_dim);
     }
 }
 

@@ -35,14 +35,15 @@ static void ask_for_all(struct opt_wanted wanted) {
 static struct opt_wanted want_next(const struct opt_head *h, int first, int end, int values) {
     const struct opt_slice *slice = h->slice;
     const struct cp_attention *a = slice->call->attention;
-    size_t bytes = (size_t)a->head_dim * cp_number_size(values ? a->v_type : a->k_type);
+    size_t row = opt_row_bytes(a, values);
+    size_t last = values ? (size_t)a->value_dim * cp_number_size(a->v_type) : row;
     struct opt_wanted left = {NULL, NULL};
     end += h->next_tile;
     end = end < slice->end ? end : slice->end;
     for (int key = h->next_tile + first; key < end;) {
         struct opt_run run = cp_opt_run(slice, h->next_g, key, key, end);
         const char *from = values ? run.v : run.k;
-        struct opt_wanted wanted = {from, from + (size_t)run.n * bytes};
+        struct opt_wanted wanted = {from, from + (size_t)(run.n - 1) * row + last};
         if (left.at == NULL) {
             left = wanted;
         } else {
@@ -69,12 +70,11 @@ static void widen_keys(const struct opt_head *h, int first, int end) {
 static void widen_values(const struct opt_head *h, int first, int end, int x) {
     const struct cp_attention *a = h->slice->call->attention;
     size_t away = (size_t)x * cp_number_size(a->v_type);
-    int n = a->head_dim - x < CP_OPT_PANEL ? a->head_dim - x : CP_OPT_PANEL;
+    int n = a->value_dim - x < CP_OPT_PANEL ? a->value_dim - x : CP_OPT_PANEL;
     for (int key = first; key < end;) {
         struct opt_run run = cp_opt_run(h->slice, h->g, key, first, end);
         h->slice->kernels->widen(h->at.tile + (size_t)run.first * CP_OPT_PANEL, CP_OPT_PANEL,
-                                 (const char *)run.v + away, (size_t)a->head_dim, a->v_type, run.n,
-                                 n);
+                                 (const char *)run.v + away, (size_t)a->v_row, a->v_type, run.n, n);
         key += run.n;
     }
 }
@@ -83,7 +83,7 @@ static void widen_values(const struct opt_head *h, int first, int end, int x) {
 static void add_range(const struct opt_head *h, int i, int n, int begin, int end, int x,
                       struct opt_wanted *wanted) {
     const struct opt_slice *slice = h->slice;
-    size_t stride = slice->call->sizes.stride, padded = (size_t)slice->padded_rows;
+    size_t stride = slice->call->sizes.o_stride, padded = (size_t)slice->padded_rows;
     int width = (int)stride - x < CP_OPT_PANEL ? (int)stride - x : CP_OPT_PANEL;
     struct opt_matrix weight = {h->at.score + (size_t)begin * padded + i, 1, padded};
     if (begin < end) {
@@ -156,7 +156,7 @@ static struct opt_keys keys_of(const struct opt_head *h, int tile, int keys, int
                                const void **at) {
     const struct cp_attention *a = h->slice->call->attention;
     int type = values ? a->v_type : a->k_type;
-    size_t bytes = (size_t)a->head_dim * cp_number_size(type);
+    size_t bytes = opt_row_bytes(a, values);
     for (int key = tile; key < tile + keys;) {
         struct opt_run run = cp_opt_run(h->slice, h->g, key, tile, tile + keys);
         const char *from = values ? run.v : run.k;
@@ -193,8 +193,8 @@ static int multiply_panel(const struct opt_head *h, int tile, int keys, int x,
     }
     struct opt_keys v = keys_of(h, tile, keys, 1, at);
     return slice->kernels->multiplier.add_values(
-        h->at.o, slice->call->sizes.stride, slice->rows, slice->padded_rows, v, x,
-        slice->call->attention->head_dim, h->at.room, wanted);
+        h->at.o, slice->call->sizes.o_stride, slice->rows, slice->padded_rows, v, x,
+        slice->call->attention->value_dim, h->at.room, wanted);
 }
 
 /* ---- Either ---- */
@@ -239,19 +239,19 @@ static void weigh(const struct opt_head *h, const struct opt_tile *tile) {
     cp_opt_rescale(h);
     if (slice->multiplied[h->x]) {
         slice->kernels->multiplier.take_weights(h->at.score, slice->padded_rows, tile->n,
-                                                a->head_dim, h->at.room);
+                                                h->at.room);
     }
 }
 
 void cp_opt_tile_of_many(const struct opt_head *h, const struct opt_tile *tile) {
-    int d = h->slice->call->attention->head_dim, keys = tile->n;
+    int d_v = h->slice->call->attention->value_dim, keys = tile->n;
     if (!multiply_scores(h, tile->first, keys)) {
         score_tile(h, tile->first, keys); /* 1 */
     }
-    weigh(h, tile);                             /* 2 */
-    for (int x = 0; x < d; x += CP_OPT_PANEL) { /* 3 */
-        struct opt_wanted wanted = want_next(h, (int)((long long)keys * x / d),
-                                             (int)((long long)keys * (x + CP_OPT_PANEL) / d), 1);
+    weigh(h, tile);                               /* 2 */
+    for (int x = 0; x < d_v; x += CP_OPT_PANEL) { /* 3 */
+        struct opt_wanted wanted = want_next(h, (int)((long long)keys * x / d_v),
+                                             (int)((long long)keys * (x + CP_OPT_PANEL) / d_v), 1);
         if (!multiply_panel(h, tile->first, keys, x, &wanted)) {
             add_panel(h, tile, x, &wanted);
         }

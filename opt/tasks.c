@@ -197,10 +197,9 @@ static void divide_task(const struct cp_attention *a, struct opt_task *task) {
     task->width = largest <= CP_OPT_LEAST_FEW
                       ? largest
                       : (largest + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
-    size_t larger = cp_number_size(a->k_type) > cp_number_size(a->v_type)
-                        ? cp_number_size(a->k_type)
-                        : cp_number_size(a->v_type);
-    double slice = (double)larger * a->plan->chunk_size * a->head_dim;
+    double key = (double)cp_number_size(a->k_type) * a->head_dim;
+    double value = (double)cp_number_size(a->v_type) * a->value_dim;
+    double slice = (key > value ? key : value) * a->plan->chunk_size;
     int most = CP_OPT_ROWS / task->width;
     int heads = slice * most <= STRETCH ? most : (int)(STRETCH / slice) + 1;
     heads = heads < most ? heads : most;
@@ -256,10 +255,15 @@ static size_t lines(size_t n, size_t size) {
  * o, scores, the six arrays of struct opt_states and the two of struct opt_change, and what the
  * multiplier needs. */
 static size_t scratch_of(const struct opt_sizes *s) {
-    size_t rows = multiply(s->stride, 3 * (size_t)CP_OPT_ROWS);
+    size_t rows =
+        add(multiply(s->stride, 2 * (size_t)CP_OPT_ROWS), multiply(s->o_stride, CP_OPT_ROWS));
     size_t loops = add(add(rows, opt_tile_size(s->stride)),
                        (size_t)CP_OPT_ROWS * CP_OPT_KEYS + (size_t)CP_OPT_ROWS * 8);
     return add(loops, add(multiply(s->queries, CP_OPT_ROWS), s->room));
+}
+
+static size_t padded(int n) {
+    return ((size_t)n + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
 }
 
 static size_t floats(size_t bytes) {
@@ -274,7 +278,7 @@ static size_t bytes_of(const struct cp_attention *a, const struct opt_sizes *s, 
     n = add(n, lines(s->n_sources, sizeof(size_t)));
     n = add(n, lines((size_t)a->plan->n_served + 1, sizeof(size_t)));
     n = add(n, lines(multiply(multiply(s->n_parts, h), 2), sizeof(float)));
-    n = add(n, lines(multiply(multiply(s->n_parts, h), s->stride), sizeof(float)));
+    n = add(n, lines(multiply(multiply(s->n_parts, h), s->o_stride), sizeof(float)));
     n = add(n, lines(multiply(n_threads, s->scratch), sizeof(float)));
     return n > PTRDIFF_MAX ? 0 : n;
 }
@@ -292,7 +296,8 @@ struct opt_sizes cp_opt_measure(const struct cp_attention *attention, int n_thre
     s.chunks_per_task = at.chunks_per_task;
     s.n_parts = at.n_parts;
     s.n_slices = at.n_slices;
-    s.stride = ((size_t)attention->head_dim + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
+    s.stride = padded(attention->head_dim);
+    s.o_stride = padded(attention->value_dim);
     if (multiplier->scores != NULL) {
         s.queries = floats(multiplier->query_size(attention->head_dim));
         s.room = floats(multiplier->room_size(attention->head_dim));
@@ -318,7 +323,7 @@ static struct opt_work divide(const struct cp_attention *a, const struct opt_siz
     w.source = part(&at, s->n_sources, sizeof(size_t));
     w.rows_before = part(&at, (size_t)a->plan->n_served + 1, sizeof(size_t));
     w.state = part(&at, s->n_parts * (size_t)a->n_heads * 2, sizeof(float));
-    w.o = part(&at, s->n_parts * (size_t)a->n_heads * s->stride, sizeof(float));
+    w.o = part(&at, s->n_parts * (size_t)a->n_heads * s->o_stride, sizeof(float));
     w.scratch = (float *)(void *)at;
     return w;
 }

@@ -70,6 +70,7 @@ struct opt_sizes {
     size_t n_tasks, n_parts, n_slices;
     size_t n_sources; /* pairs of a task and a sequence */
     size_t stride;    /* of rows of d numbers, padding included */
+    size_t o_stride;  /* of rows of d_v numbers, in the same way */
     size_t scratch;   /* floats for each thread */
     /* Floats for a query row in the multiplier's format, and for its room. */
     size_t queries, room;
@@ -86,7 +87,7 @@ struct opt_work {
     /* For each entry of the plan's list, and its end, the query rows of the entries before it. */
     size_t *rows_before; /* [n_served + 1] */
     float *state;        /* [n_parts][h][2] m and n */
-    float *o;            /* [n_parts][h][stride] */
+    float *o;            /* [n_parts][h][o_stride] */
     float *scratch;      /* [threads][scratch] */
 };
 

@@ -281,22 +281,24 @@ static void dots(float *score, const float *q, size_t stride, int rows, const vo
 
 #define VALUES 16 /* keys for which each number of o is loaded and stored once */
 
+/* Where rows of V are longer than its values, what is prefetched leaves out as much. */
 INLINE void values_of_type(float *o, size_t stride, const float *weight, int rows, const void *v,
-                           int type, int keys, int d) {
+                           size_t v_row, int type, int keys, int d_v) {
     for (int j = 0, n; j < keys; j += n) {
         struct opt_matrix weights = {weight + j, CP_OPT_KEYS, 1};
+        size_t at = (size_t)j * v_row;
         n = keys - j < VALUES ? keys - j : VALUES;
-        for (int x = 0, done; x < d; x += done) {
-            struct typed from = {v, type, (size_t)j * (size_t)d + (size_t)x, (size_t)d};
-            done = columns(o + x, stride, weights, from, rows, n, 1, d - x, NULL);
-            fetch(v, bytes_of(type, j * d + x * n), bytes_of(type, n * done));
+        for (int x = 0, done; x < d_v; x += done) {
+            struct typed from = {v, type, at + (size_t)x, v_row};
+            done = columns(o + x, stride, weights, from, rows, n, 1, d_v - x, NULL);
+            fetch(v, (at + (size_t)x * (size_t)n) * bytes_of(type, 1), bytes_of(type, n * done));
         }
     }
 }
 
-static void values(float *o, size_t stride, const float *weight, int rows, const void *v, int type,
-                   int keys, int d) {
-#define CALL(TYPE) values_of_type(o, stride, weight, rows, v, TYPE, keys, d)
+static void values(float *o, size_t stride, const float *weight, int rows, const void *v,
+                   size_t v_row, int type, int keys, int d_v) {
+#define CALL(TYPE) values_of_type(o, stride, weight, rows, v, v_row, TYPE, keys, d_v)
     BY_TYPE(CALL);
 #undef CALL
 }

@@ -74,7 +74,7 @@ static int query_ranges_are_valid(const struct cp_attention *attention) {
     return 1;
 }
 
-/* TPP-5 */
+/* TPP-5, WIDTH-1, WIDTH-2 */
 /*@
   requires valid: \valid_read(attention);
   assigns \nothing;
@@ -82,6 +82,7 @@ static int query_ranges_are_valid(const struct cp_attention *attention) {
 */
 static int dimensions_are_valid(const struct cp_attention *attention) {
     return attention->n_heads >= 1 && attention->n_kv_heads >= 1 && attention->head_dim >= 1 &&
+           attention->value_dim >= 1 && attention->v_row >= attention->value_dim &&
            attention->n_heads % attention->n_kv_heads == 0;
 }
 
@@ -114,10 +115,10 @@ static int tensors_fit(const struct cp_attention *attention) {
     int d = attention->head_dim;
     return array_fits(plan->capacity, attention->n_kv_heads, plan->chunk_size, d,
                       cp_number_size(attention->k_type)) &&
-           array_fits(plan->capacity, attention->n_kv_heads, plan->chunk_size, d,
+           array_fits(plan->capacity, attention->n_kv_heads, plan->chunk_size, attention->v_row,
                       cp_number_size(attention->v_type)) &&
            array_fits(rows, h, d, 1, cp_number_size(attention->q_type)) &&
-           array_fits(rows, h, d, 1, cp_number_size(attention->out_type)) &&
+           array_fits(rows, h, attention->value_dim, 1, cp_number_size(attention->out_type)) &&
            array_fits(rows, h, 1, 1, sizeof(double));
 }
 
@@ -134,9 +135,10 @@ static int tensors_fit(const struct cp_attention *attention) {
     workspace_bytes(*attention, *attention->plan) > PTRDIFF_MAX;
 */
 static size_t workspace_bytes(const struct cp_attention *attention) {
-    size_t row = (size_t)attention->head_dim * sizeof(double);
+    size_t row = (size_t)attention->value_dim * sizeof(double);
     size_t partials = sizeof(struct cp_state) + row;
-    size_t scratch = CP_SCRATCH_ROWS * row; /* far below the limit: head_dim is an int */
+    /* far below the limit: the widths are int */
+    size_t scratch = (size_t)attention->head_dim * sizeof(double) + CP_SCRATCH_ROWS * row;
     size_t rows = cp_partial_rows(attention);
     /*@ assert reordered: row_at(row_at(partials, rows), attention->n_heads) ==
           row_at(row_at(rows, attention->n_heads), partials); */

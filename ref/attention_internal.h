@@ -12,8 +12,8 @@
 _Static_assert(SIZE_MAX / INT_MAX >= CP_MAX_CHUNKS,
                "query rows of all shared chunks are countable");
 
-/* Rows of d numbers that follow the partial results in the workspace (two_phase.h). */
-#define CP_SCRATCH_ROWS 4
+/* Rows of d_v numbers that follow the query in the workspace (two_phase.h). */
+#define CP_SCRATCH_ROWS 3
 
 /* The first query row of sequence s; for s = b, the number of query rows (PREFILL-1). */
 /*@

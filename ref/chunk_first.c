@@ -49,24 +49,38 @@
   requires chunk: chunk_ok(*attention, *plan, row, head, chunk, seen.end) &&
     seen_ordered(seen, plan->chunk_size);
   requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, seen.end);
-  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   requires at: 0 <= at < w->n_partials;
   assigns KEPT(attention, w);
-  ensures ok: part_ok(part_at(w->state, w->o, attention->head_dim, at));
-  ensures weight: part_weight(part_at(w->state, w->o, attention->head_dim, at)) ==
+  ensures ok: part_ok(part_at(w->state, w->o, attention->value_dim, at));
+  ensures weight: part_weight(part_at(w->state, w->o, attention->value_dim, at)) ==
     seen_weight(*attention, plan->chunk_size, row, head, chunk, seen);
-  ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
-    part_sum(part_at(w->state, w->o, attention->head_dim, at), j) ==
+  ensures sum: \forall integer j; 0 <= j < attention->value_dim ==>
+    part_sum(part_at(w->state, w->o, attention->value_dim, at), j) ==
       seen_value(*attention, plan->chunk_size, row, head, chunk, seen, j);
-  ensures others: parts_same_but{Pre,Post}(*w, attention->head_dim, at);
+  ensures others: parts_same_but{Pre,Post}(*w, attention->value_dim, at);
 */
 static void keep_part(const struct cp_attention *attention, const struct cp_plan *plan,
                       const struct workspace *w, int row, int head, int chunk, struct cp_seen seen,
                       size_t at) {
-    //@ assert places: parts_apart(*w, attention->head_dim, at);
-    double *o = cp_part_o(w, at, attention->head_dim);
+    //@ assert places: parts_apart(*w, attention->value_dim, at);
+    double *o = cp_part_o(w, at, attention->value_dim);
+    //@ assert place: o == w->o + row_at(at, attention->value_dim);
+    /*@ assert behind: \forall integer p;
+          row_at(at, attention->value_dim) + attention->value_dim <= p <
+            row_at(w->n_partials, attention->value_dim) ==>
+          \separated(w->o + p, o + (0 .. attention->value_dim - 1),
+            w->q + (0 .. attention->head_dim - 1), w->out + (0 .. attention->value_dim - 1)); */
     cp_attend_chunk(attention, plan, w->q, w->out, &w->state[at], o, row, head, chunk, seen);
-    //@ assert others: others_still{Pre,Here}(*w, attention->head_dim, at);
+    //@ assert others_states: states_same_but{Pre,Here}(*w, at);
+    /*@ assert others_before: \forall integer p; 0 <= p < row_at(at, attention->value_dim) ==>
+          \at(w->o[p], Pre) == w->o[p]; */
+    /*@ assert others_behind: \forall integer p;
+          row_at(at, attention->value_dim) + attention->value_dim <= p <
+            row_at(w->n_partials, attention->value_dim) ==> \at(w->o[p], Pre) == w->o[p]; */
+    //@ assert others_o: o_same_but{Pre,Here}(*w, attention->value_dim, at);
+    //@ assert others_sums: sums_same_but{Pre,Here}(*w, attention->value_dim, at);
+    //@ assert others: others_still{Pre,Here}(*w, attention->value_dim, at);
 }
 
 /* TPP-4: computes the same state and merges it into partial result `at`. */
@@ -75,56 +89,56 @@ static void keep_part(const struct cp_attention *attention, const struct cp_plan
   requires chunk: chunk_ok(*attention, *plan, row, head, chunk, seen.end) &&
     seen_ordered(seen, plan->chunk_size);
   requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, seen.end);
-  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   requires at: 0 <= at < w->n_partials;
-  requires ok: part_ok(part_at(w->state, w->o, attention->head_dim, at));
+  requires ok: part_ok(part_at(w->state, w->o, attention->value_dim, at));
   assigns MERGED(attention, w);
-  ensures ok: part_ok(part_at(w->state, w->o, attention->head_dim, at));
-  ensures weight: part_weight(part_at(w->state, w->o, attention->head_dim, at)) ==
-    \old(part_weight(part_at(w->state, w->o, attention->head_dim, at))) +
+  ensures ok: part_ok(part_at(w->state, w->o, attention->value_dim, at));
+  ensures weight: part_weight(part_at(w->state, w->o, attention->value_dim, at)) ==
+    \old(part_weight(part_at(w->state, w->o, attention->value_dim, at))) +
     seen_weight(*attention, plan->chunk_size, row, head, chunk, seen);
-  ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
-    part_sum(part_at(w->state, w->o, attention->head_dim, at), j) ==
-      \old(part_sum(part_at(w->state, w->o, attention->head_dim, at), j)) +
+  ensures sum: \forall integer j; 0 <= j < attention->value_dim ==>
+    part_sum(part_at(w->state, w->o, attention->value_dim, at), j) ==
+      \old(part_sum(part_at(w->state, w->o, attention->value_dim, at), j)) +
       seen_value(*attention, plan->chunk_size, row, head, chunk, seen, j);
-  ensures others: parts_same_but{Pre,Post}(*w, attention->head_dim, at);
+  ensures others: parts_same_but{Pre,Post}(*w, attention->value_dim, at);
 */
 static void merge_part(const struct cp_attention *attention, const struct cp_plan *plan,
                        const struct workspace *w, int row, int head, int chunk, struct cp_seen seen,
                        size_t at) {
     struct cp_state part;
-    //@ assert places: parts_apart(*w, attention->head_dim, at);
-    double *o = cp_part_o(w, at, attention->head_dim);
+    //@ assert places: parts_apart(*w, attention->value_dim, at);
+    double *o = cp_part_o(w, at, attention->value_dim);
     cp_attend_chunk(attention, plan, w->q, w->out, &part, w->part_o, row, head, chunk, seen);
     //@ assert before_state: states_same{Pre,Here}(*w);
-    //@ assert before_o: part_o_same{Pre,Here}(*w, attention->head_dim, at);
-    //@ assert before_its_o: numbers_same{Pre,Here}(o, attention->head_dim);
-    //@ assert before: part_same{Pre,Here}(*w, attention->head_dim, at);
-    cp_attn_reduce(&w->state[at], o, &part, w->part_o, attention->head_dim);
+    //@ assert before_o: part_o_same{Pre,Here}(*w, attention->value_dim, at);
+    //@ assert before_its_o: numbers_same{Pre,Here}(o, attention->value_dim);
+    //@ assert before: part_same{Pre,Here}(*w, attention->value_dim, at);
+    cp_attn_reduce(&w->state[at], o, &part, w->part_o, attention->value_dim);
     //@ assert part: chunk_sums(part, w->part_o, *attention, *plan, row, head, chunk, seen);
     //@ assert others_state: states_same_but{Pre,Here}(*w, at);
-    //@ assert others_o: o_same_but{Pre,Here}(*w, attention->head_dim, at);
-    //@ assert others: others_still{Pre,Here}(*w, attention->head_dim, at);
+    //@ assert others_o: o_same_but{Pre,Here}(*w, attention->value_dim, at);
+    //@ assert others: others_still{Pre,Here}(*w, attention->value_dim, at);
 }
 
 /* Makes partial result `at` the state of no keys. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(w);
   requires heads: attention_heads(*attention);
-  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   requires at: 0 <= at < w->n_partials;
   assigns PARTIALS(attention, w);
-  ensures ok: part_ok(part_at(w->state, w->o, attention->head_dim, at));
-  ensures weight: part_weight(part_at(w->state, w->o, attention->head_dim, at)) == 0.0;
-  ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
-    part_sum(part_at(w->state, w->o, attention->head_dim, at), j) == 0.0;
-  ensures others: parts_same_but{Pre,Post}(*w, attention->head_dim, at);
+  ensures ok: part_ok(part_at(w->state, w->o, attention->value_dim, at));
+  ensures weight: part_weight(part_at(w->state, w->o, attention->value_dim, at)) == 0.0;
+  ensures sum: \forall integer j; 0 <= j < attention->value_dim ==>
+    part_sum(part_at(w->state, w->o, attention->value_dim, at), j) == 0.0;
+  ensures others: parts_same_but{Pre,Post}(*w, attention->value_dim, at);
 */
 static void empty_part(const struct cp_attention *attention, const struct workspace *w, size_t at) {
-    //@ assert places: parts_apart(*w, attention->head_dim, at);
-    double *o = cp_part_o(w, at, attention->head_dim);
-    cp_state_empty(&w->state[at], o, attention->head_dim);
-    //@ assert others: others_still{Pre,Here}(*w, attention->head_dim, at);
+    //@ assert places: parts_apart(*w, attention->value_dim, at);
+    double *o = cp_part_o(w, at, attention->value_dim);
+    cp_state_empty(&w->state[at], o, attention->value_dim);
+    //@ assert others: others_still{Pre,Here}(*w, attention->value_dim, at);
 }
 
 /* Which keys of the chunk of descriptor i a query row of sequence s sees. */
@@ -248,7 +262,7 @@ static void empty_all(const struct cp_attention *attention, const struct cp_plan
                       const struct workspace *w) {
     (void)plan;
     /*@ loop invariant at: 0 <= at <= w->n_partials;
-        loop invariant empty: parts_empty(*w, attention->head_dim, at);
+        loop invariant empty: parts_empty(*w, attention->value_dim, at);
         loop assigns at, KEPT(attention, w); loop variant w->n_partials - at; */
     for (size_t at = 0; at < w->n_partials; at++) {
         empty_part(attention, w, at);

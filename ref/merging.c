@@ -301,6 +301,7 @@ int cp_merging_tolerance(const struct cp_merging_class *declared, const struct c
     struct cp_merging_numbers x = cp_merging_numbers(declared, extent_of(row, scratch, n));
     struct cp_tolerance_row keys = {.n_keys = n,
                                     .head_dim = 1,
+                                    .value_dim = 1,
                                     .scale = unit_of_base(row->base),
                                     .q = one,
                                     .k = scratch,

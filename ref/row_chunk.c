@@ -136,22 +136,21 @@ static struct cp_scoring scoring_of(const struct cp_attention *attention, int he
  * K on. The first of them is so far from the row. */
 /*@
   requires valid: \valid_read(attention) && \valid(state) &&
-    \valid(o + (0 .. attention->head_dim - 1)) && \valid_read(q + (0 .. attention->head_dim - 1));
+    \valid(o + (0 .. attention->value_dim - 1)) && \valid_read(q + (0 .. attention->head_dim - 1));
   requires size: 0 <= attention->head_dim && 0 <= n <= CP_MAX_CHUNK_SIZE;
   requires query: query_copied(q, *attention, at, attention->head_dim);
   requires heads: attention_heads(*attention) && 0 <= head < attention->n_heads;
   requires scores: scores_readable(*attention, head);
-  requires places: rows_fit(first + n, attention->head_dim);
-  requires tpp_6: keys_and_values((void *)attention->k, (void *)attention->v, attention->k_type,
-    attention->v_type, first, n, attention->head_dim);
+  requires places: rows_fit_of(*attention, first + n);
+  requires tpp_6: keys_and_values_of(*attention, first, n);
   requires num_18: scales_readable_from(*attention, head, first, n);
-  requires apart: \separated(state, o + (0 .. attention->head_dim - 1),
+  requires apart: \separated(state, o + (0 .. attention->value_dim - 1),
     q + (0 .. attention->head_dim - 1));
-  assigns *state, o[0 .. attention->head_dim - 1];
-  ensures ok: state_ok(*state, o, attention->head_dim);
+  assigns *state, o[0 .. attention->value_dim - 1];
+  ensures ok: state_ok(*state, o, attention->value_dim);
   ensures tpp_6_weight: state_weight(*state) ==
     rows_weight(*attention, at, head, first, n, distance);
-  ensures sum: \forall integer i; 0 <= i < attention->head_dim ==>
+  ensures sum: \forall integer i; 0 <= i < attention->value_dim ==>
     state_sum(*state, o[i]) == rows_value(*attention, at, head, first, n, distance, i);
 */
 static void attend_rows(const struct cp_attention *attention, const double *q,
@@ -161,31 +160,31 @@ static void attend_rows(const struct cp_attention *attention, const double *q,
     struct cp_scoring how = scoring_of(attention, head, first, distance) /*@ ghost (n) */;
     //@ ghost same_sums_of(attention, q, at, first, how, n);
     cp_partial_attn_of(state, o, q, attention->k, attention->v, attention->k_type,
-                       attention->v_type, first, n, attention->head_dim, how);
+                       attention->v_type, first, n, attention->head_dim, attention->value_dim,
+                       attention->v_row, how);
 }
 
 /* WINDOW-3: computes the same and merges it into a state. part_o has room for d numbers. */
 /*@
   requires valid: \valid_read(attention) && \valid(state) &&
-    \valid(o + (0 .. attention->head_dim - 1)) &&
-    \valid(part_o + (0 .. attention->head_dim - 1)) &&
+    \valid(o + (0 .. attention->value_dim - 1)) &&
+    \valid(part_o + (0 .. attention->value_dim - 1)) &&
     \valid_read(q + (0 .. attention->head_dim - 1));
   requires size: 0 <= attention->head_dim && 0 <= n <= CP_MAX_CHUNK_SIZE;
   requires query: query_copied(q, *attention, at, attention->head_dim);
   requires heads: attention_heads(*attention) && 0 <= head < attention->n_heads;
   requires scores: scores_readable(*attention, head);
-  requires places: rows_fit(first + n, attention->head_dim);
-  requires tpp_6: keys_and_values((void *)attention->k, (void *)attention->v, attention->k_type,
-    attention->v_type, first, n, attention->head_dim);
+  requires places: rows_fit_of(*attention, first + n);
+  requires tpp_6: keys_and_values_of(*attention, first, n);
   requires num_18: scales_readable_from(*attention, head, first, n);
-  requires apart: \separated(state, o + (0 .. attention->head_dim - 1),
-    q + (0 .. attention->head_dim - 1), part_o + (0 .. attention->head_dim - 1));
-  requires ok: state_ok(*state, o, attention->head_dim);
-  assigns *state, o[0 .. attention->head_dim - 1], part_o[0 .. attention->head_dim - 1];
-  ensures ok: state_ok(*state, o, attention->head_dim);
+  requires apart: \separated(state, o + (0 .. attention->value_dim - 1),
+    q + (0 .. attention->head_dim - 1), part_o + (0 .. attention->value_dim - 1));
+  requires ok: state_ok(*state, o, attention->value_dim);
+  assigns *state, o[0 .. attention->value_dim - 1], part_o[0 .. attention->value_dim - 1];
+  ensures ok: state_ok(*state, o, attention->value_dim);
   ensures weight: state_weight(*state) ==
     \old(state_weight(*state)) + rows_weight(*attention, at, head, first, n, distance);
-  ensures sum: \forall integer i; 0 <= i < attention->head_dim ==> state_sum(*state, o[i]) ==
+  ensures sum: \forall integer i; 0 <= i < attention->value_dim ==> state_sum(*state, o[i]) ==
     state_sum(\old(*state), \old(o[i])) +
       rows_value(*attention, at, head, first, n, distance, i);
 */
@@ -195,9 +194,9 @@ static void merge_rows(const struct cp_attention *attention, const double *q, do
 /*@ ghost (size_t at) */ {
     struct cp_state part;
     attend_rows(attention, q, &part, part_o, head, first, n, distance) /*@ ghost (at) */;
-    //@ assert before: numbers_same{Pre,Here}(o, attention->head_dim);
-    cp_attn_reduce(state, o, &part, part_o, attention->head_dim);
-    /*@ assert part: \forall integer i; 0 <= i < attention->head_dim ==>
+    //@ assert before: numbers_same{Pre,Here}(o, attention->value_dim);
+    cp_attn_reduce(state, o, &part, part_o, attention->value_dim);
+    /*@ assert part: \forall integer i; 0 <= i < attention->value_dim ==>
           state_sum(part, part_o[i]) == rows_value(*attention, at, head, first, n, distance, i); */
 }
 
@@ -252,8 +251,8 @@ static int edge_of(const struct cp_attention *attention, int row, int position, 
  * Of bits 1 1 0 1 it is slots 0 and 1, then slot 3. */
 /*@
   requires valid: \valid_read(attention) && \valid(state) &&
-    \valid(o + (0 .. attention->head_dim - 1)) &&
-    \valid(part_o + (0 .. attention->head_dim - 1)) &&
+    \valid(o + (0 .. attention->value_dim - 1)) &&
+    \valid(part_o + (0 .. attention->value_dim - 1)) &&
     \valid_read(q + (0 .. attention->head_dim - 1));
   requires mask: attention->mask.bits != \null;
   requires slots: 0 <= begin <= end <= CP_MAX_CHUNK_SIZE && 0 <= seen.position;
@@ -261,18 +260,17 @@ static int edge_of(const struct cp_attention *attention, int row, int position, 
   requires query: query_copied(q, *attention, at, attention->head_dim);
   requires heads: attention_heads(*attention) && 0 <= head < attention->n_heads;
   requires scores: scores_readable(*attention, head);
-  requires places: rows_fit(first + end, attention->head_dim);
-  requires tpp_6: keys_and_values((void *)attention->k, (void *)attention->v, attention->k_type,
-    attention->v_type, first, end, attention->head_dim);
+  requires places: rows_fit_of(*attention, first + end);
+  requires tpp_6: keys_and_values_of(*attention, first, end);
   requires num_18: scales_readable_from(*attention, head, first, end);
-  requires apart: \separated(state, o + (0 .. attention->head_dim - 1),
-    q + (0 .. attention->head_dim - 1), part_o + (0 .. attention->head_dim - 1));
-  requires ok: state_ok(*state, o, attention->head_dim);
-  assigns *state, o[0 .. attention->head_dim - 1], part_o[0 .. attention->head_dim - 1];
-  ensures ok: state_ok(*state, o, attention->head_dim);
+  requires apart: \separated(state, o + (0 .. attention->value_dim - 1),
+    q + (0 .. attention->head_dim - 1), part_o + (0 .. attention->value_dim - 1));
+  requires ok: state_ok(*state, o, attention->value_dim);
+  assigns *state, o[0 .. attention->value_dim - 1], part_o[0 .. attention->value_dim - 1];
+  ensures ok: state_ok(*state, o, attention->value_dim);
   ensures weight: state_weight(*state) == \old(state_weight(*state)) +
     range_weight(*attention, row, head, first, seen.position, begin, end, seen.distance);
-  ensures sum: \forall integer i; 0 <= i < attention->head_dim ==> state_sum(*state, o[i]) ==
+  ensures sum: \forall integer i; 0 <= i < attention->value_dim ==> state_sum(*state, o[i]) ==
     state_sum(\old(*state), \old(o[i])) +
       range_value(*attention, row, head, first, seen.position, begin, end, seen.distance, i);
 */
@@ -282,18 +280,18 @@ static void merge_left(const struct cp_attention *attention, const double *q, do
 /*@ ghost (size_t at) */ {
     int x = begin;
     /*@ loop invariant x: begin <= x <= end;
-        loop invariant ok: state_ok(*state, o, attention->head_dim);
+        loop invariant ok: state_ok(*state, o, attention->value_dim);
         loop invariant weight: state_weight(*state) +
           range_weight(*attention, row, head, first, seen.position, x, end, seen.distance) ==
           \at(state_weight(*state), Pre) +
           range_weight(*attention, row, head, first, seen.position, begin, end, seen.distance);
-        loop invariant sum: \forall integer i; 0 <= i < attention->head_dim ==>
+        loop invariant sum: \forall integer i; 0 <= i < attention->value_dim ==>
           state_sum(*state, o[i]) +
           range_value(*attention, row, head, first, seen.position, x, end, seen.distance, i) ==
           state_sum(\at(*state, Pre), \at(o[i], Pre)) +
           range_value(*attention, row, head, first, seen.position, begin, end, seen.distance, i);
-        loop assigns x, *state, o[0 .. attention->head_dim - 1],
-          part_o[0 .. attention->head_dim - 1];
+        loop assigns x, *state, o[0 .. attention->value_dim - 1],
+          part_o[0 .. attention->value_dim - 1];
         loop variant end - x; */
     while (x < end) {
         //@ ghost int last = x;
@@ -308,7 +306,7 @@ static void merge_left(const struct cp_attention *attention, const double *q, do
         //@ assert begin_row: begin_row == first + from;
         merge_rows(attention, q, part_o, state, o, head, begin_row, x - from,
                    seen.distance + from) /*@ ghost (at) */;
-        /*@ assert added: \forall integer i; 0 <= i < attention->head_dim ==>
+        /*@ assert added: \forall integer i; 0 <= i < attention->value_dim ==>
               state_sum(*state, o[i]) ==
               state_sum(\at(*state, LoopCurrent), \at(o[i], LoopCurrent)) +
               rows_value(*attention, at, head, first + from, x - from, seen.distance + from, i); */
@@ -319,28 +317,27 @@ static void merge_left(const struct cp_attention *attention, const double *q, do
  * begin with row `first` of K. That is all of both ranges, as there is no mask. */
 /*@
   requires valid: \valid_read(attention) && \valid(state) &&
-    \valid(o + (0 .. attention->head_dim - 1)) &&
-    \valid(kept_o + (0 .. attention->head_dim - 1)) &&
+    \valid(o + (0 .. attention->value_dim - 1)) &&
+    \valid(kept_o + (0 .. attention->value_dim - 1)) &&
     \valid_read(q + (0 .. attention->head_dim - 1));
   requires seen: seen_ordered(seen, CP_MAX_CHUNK_SIZE);
   requires row: 0 <= row && at == query_at(*attention, row, head);
   requires query: query_copied(q, *attention, at, attention->head_dim);
   requires heads: attention_heads(*attention) && 0 <= head < attention->n_heads;
   requires scores: scores_readable(*attention, head);
-  requires places: rows_fit(first + seen.end, attention->head_dim);
-  requires tpp_6: keys_and_values((void *)attention->k, (void *)attention->v, attention->k_type,
-    attention->v_type, first, seen.end, attention->head_dim);
+  requires places: rows_fit_of(*attention, first + seen.end);
+  requires tpp_6: keys_and_values_of(*attention, first, seen.end);
   requires num_18: scales_readable_from(*attention, head, first, seen.end);
-  requires apart: \separated(state, o + (0 .. attention->head_dim - 1),
-    q + (0 .. attention->head_dim - 1), kept_o + (0 .. attention->head_dim - 1));
+  requires apart: \separated(state, o + (0 .. attention->value_dim - 1),
+    q + (0 .. attention->head_dim - 1), kept_o + (0 .. attention->value_dim - 1));
   requires mask: attention->mask.bits == \null;
-  assigns *state, o[0 .. attention->head_dim - 1], kept_o[0 .. attention->head_dim - 1];
-  ensures ok: state_ok(*state, o, attention->head_dim);
+  assigns *state, o[0 .. attention->value_dim - 1], kept_o[0 .. attention->value_dim - 1];
+  ensures ok: state_ok(*state, o, attention->value_dim);
   ensures weight: state_weight(*state) ==
     range_weight(*attention, row, head, first, seen.position, seen.begin, seen.end,
       seen.distance) +
     range_weight(*attention, row, head, first, seen.position, 0, seen.kept, seen.distance);
-  ensures sum: \forall integer i; 0 <= i < attention->head_dim ==> state_sum(*state, o[i]) ==
+  ensures sum: \forall integer i; 0 <= i < attention->value_dim ==> state_sum(*state, o[i]) ==
     range_value(*attention, row, head, first, seen.position, seen.begin, seen.end,
       seen.distance, i) +
     range_value(*attention, row, head, first, seen.position, 0, seen.kept, seen.distance, i);
@@ -350,8 +347,13 @@ static void attend_all(const struct cp_attention *attention, const double *q, do
                        struct cp_seen seen)
 /*@ ghost (size_t at) */ {
     (void)row;
-    attend_rows(attention, q, state, o, head, first + (size_t)seen.begin, seen.end - seen.begin,
+    size_t begin_row = first + (size_t)seen.begin;
+    //@ assert begin_row: begin_row == first + seen.begin;
+    attend_rows(attention, q, state, o, head, begin_row, seen.end - seen.begin,
                 seen.distance + seen.begin) /*@ ghost (at) */;
+    /*@ assert begun: \forall integer i; 0 <= i < attention->value_dim ==>
+          state_sum(*state, o[i]) == rows_value(*attention, at, head, first + seen.begin,
+            seen.end - seen.begin, seen.distance + seen.begin, i); */
     merge_rows(attention, q, kept_o, state, o, head, first, seen.kept,
                seen.distance) /*@ ghost (at) */;
     //@ assert at: at == query_at(*attention, row, head);
@@ -359,7 +361,7 @@ static void attend_all(const struct cp_attention *attention, const double *q, do
           rows_weight(*attention, at, head, first + seen.begin, seen.end - seen.begin,
             seen.distance + seen.begin) +
           rows_weight(*attention, at, head, first, seen.kept, seen.distance); */
-    /*@ assert sum: \forall integer i; 0 <= i < attention->head_dim ==> state_sum(*state, o[i]) ==
+    /*@ assert sum: \forall integer i; 0 <= i < attention->value_dim ==> state_sum(*state, o[i]) ==
           rows_value(*attention, at, head, first + seen.begin, seen.end - seen.begin,
             seen.distance + seen.begin, i) +
           rows_value(*attention, at, head, first, seen.kept, seen.distance, i); */
@@ -368,28 +370,27 @@ static void attend_all(const struct cp_attention *attention, const double *q, do
 /* MASK-3: the same of what the mask leaves of both. */
 /*@
   requires valid: \valid_read(attention) && \valid(state) &&
-    \valid(o + (0 .. attention->head_dim - 1)) &&
-    \valid(kept_o + (0 .. attention->head_dim - 1)) &&
+    \valid(o + (0 .. attention->value_dim - 1)) &&
+    \valid(kept_o + (0 .. attention->value_dim - 1)) &&
     \valid_read(q + (0 .. attention->head_dim - 1));
   requires seen: seen_ordered(seen, CP_MAX_CHUNK_SIZE);
   requires row: 0 <= row && at == query_at(*attention, row, head);
   requires query: query_copied(q, *attention, at, attention->head_dim);
   requires heads: attention_heads(*attention) && 0 <= head < attention->n_heads;
   requires scores: scores_readable(*attention, head);
-  requires places: rows_fit(first + seen.end, attention->head_dim);
-  requires tpp_6: keys_and_values((void *)attention->k, (void *)attention->v, attention->k_type,
-    attention->v_type, first, seen.end, attention->head_dim);
+  requires places: rows_fit_of(*attention, first + seen.end);
+  requires tpp_6: keys_and_values_of(*attention, first, seen.end);
   requires num_18: scales_readable_from(*attention, head, first, seen.end);
-  requires apart: \separated(state, o + (0 .. attention->head_dim - 1),
-    q + (0 .. attention->head_dim - 1), kept_o + (0 .. attention->head_dim - 1));
+  requires apart: \separated(state, o + (0 .. attention->value_dim - 1),
+    q + (0 .. attention->head_dim - 1), kept_o + (0 .. attention->value_dim - 1));
   requires mask: attention->mask.bits != \null;
-  assigns *state, o[0 .. attention->head_dim - 1], kept_o[0 .. attention->head_dim - 1];
-  ensures ok: state_ok(*state, o, attention->head_dim);
+  assigns *state, o[0 .. attention->value_dim - 1], kept_o[0 .. attention->value_dim - 1];
+  ensures ok: state_ok(*state, o, attention->value_dim);
   ensures weight: state_weight(*state) ==
     range_weight(*attention, row, head, first, seen.position, seen.begin, seen.end,
       seen.distance) +
     range_weight(*attention, row, head, first, seen.position, 0, seen.kept, seen.distance);
-  ensures sum: \forall integer i; 0 <= i < attention->head_dim ==> state_sum(*state, o[i]) ==
+  ensures sum: \forall integer i; 0 <= i < attention->value_dim ==> state_sum(*state, o[i]) ==
     range_value(*attention, row, head, first, seen.position, seen.begin, seen.end,
       seen.distance, i) +
     range_value(*attention, row, head, first, seen.position, 0, seen.kept, seen.distance, i);
@@ -398,9 +399,9 @@ static void attend_left(const struct cp_attention *attention, const double *q, d
                         struct cp_state *state, double *o, int row, int head, size_t first,
                         struct cp_seen seen)
 /*@ ghost (size_t at) */ {
-    cp_state_empty(state, o, attention->head_dim);
+    cp_state_empty(state, o, attention->value_dim);
     /*@ assert none: state_weight(*state) == 0.0 &&
-          \forall integer i; 0 <= i < attention->head_dim ==> state_sum(*state, o[i]) == 0.0; */
+          \forall integer i; 0 <= i < attention->value_dim ==> state_sum(*state, o[i]) == 0.0; */
     merge_left(attention, q, kept_o, state, o, row, head, first, seen, seen.begin,
                seen.end) /*@ ghost (at) */;
     merge_left(attention, q, kept_o, state, o, row, head, first, seen, 0,
@@ -411,7 +412,7 @@ void cp_attend_chunk(const struct cp_attention *attention, const struct cp_plan 
                      double *kept_o, struct cp_state *state, double *o, int row, int head,
                      int chunk, struct cp_seen seen) {
     size_t kv_head = (size_t)kv_head_of_query(attention, head);
-    size_t at = cp_row_offset(attention, row, head);
+    size_t at = cp_row_offset(attention, row, head, attention->head_dim);
     load_query(attention, at, q);
     //@ ghost slice_is_countable(attention, plan, row, head, chunk, seen.end, kv_head);
     size_t slice = (size_t)chunk * (size_t)attention->n_kv_heads + kv_head;
@@ -420,8 +421,7 @@ void cp_attend_chunk(const struct cp_attention *attention, const struct cp_plan 
           key_row(*attention, plan->chunk_size, chunk, head); */
     size_t first = cp_row_begin(slice, plan->chunk_size);
     //@ assert first: first == key_row(*attention, plan->chunk_size, chunk, head);
-    /*@ assert kept: keys_and_values((void *)attention->k, (void *)attention->v, attention->k_type,
-          attention->v_type, first, seen.end, attention->head_dim) &&
+    /*@ assert kept: keys_and_values_of(*attention, first, seen.end) &&
           scales_readable_from(*attention, head, first, seen.end); */
     if (attention->mask.bits == NULL) {
         attend_all(attention, q, kept_o, state, o, row, head, first, seen) /*@ ghost (at) */;

@@ -75,19 +75,19 @@ struct cp_seen cp_seen_of(const struct cp_attention *attention, int p, int posit
  * doubles. kept_o has room for d numbers. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid(state) &&
-    \valid(o + (0 .. attention->head_dim - 1)) && \valid(q + (0 .. attention->head_dim - 1)) &&
-    \valid(kept_o + (0 .. attention->head_dim - 1));
+    \valid(o + (0 .. attention->value_dim - 1)) && \valid(q + (0 .. attention->head_dim - 1)) &&
+    \valid(kept_o + (0 .. attention->value_dim - 1));
   requires chunk: chunk_ok(*attention, *plan, row, head, chunk, seen.end);
   requires seen: seen_ordered(seen, plan->chunk_size);
   requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, seen.end);
-  requires apart: \separated(state, o + (0 .. attention->head_dim - 1),
-    q + (0 .. attention->head_dim - 1), kept_o + (0 .. attention->head_dim - 1));
-  assigns *state, o[0 .. attention->head_dim - 1], q[0 .. attention->head_dim - 1],
-    kept_o[0 .. attention->head_dim - 1];
-  ensures ok: state_ok(*state, o, attention->head_dim);
+  requires apart: \separated(state, o + (0 .. attention->value_dim - 1),
+    q + (0 .. attention->head_dim - 1), kept_o + (0 .. attention->value_dim - 1));
+  assigns *state, o[0 .. attention->value_dim - 1], q[0 .. attention->head_dim - 1],
+    kept_o[0 .. attention->value_dim - 1];
+  ensures ok: state_ok(*state, o, attention->value_dim);
   ensures weight: state_weight(*state) ==
     seen_weight(*attention, plan->chunk_size, row, head, chunk, seen);
-  ensures sum: \forall integer i; 0 <= i < attention->head_dim ==> state_sum(*state, o[i]) ==
+  ensures sum: \forall integer i; 0 <= i < attention->value_dim ==> state_sum(*state, o[i]) ==
     seen_value(*attention, plan->chunk_size, row, head, chunk, seen, i);
 */
 void cp_attend_chunk(const struct cp_attention *attention, const struct cp_plan *plan, double *q,

@@ -24,32 +24,32 @@
 
 void cp_row_empty(const struct cp_attention *attention, const struct workspace *w,
                   struct cp_state *state) {
-    cp_state_empty(state, w->row_o, attention->head_dim);
+    cp_state_empty(state, w->row_o, attention->value_dim);
 }
 
 /* Merges partial result `at` into the state of a row. */
 /*@
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(w);
   requires heads: attention_heads(*attention);
-  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   requires at: 0 <= at < w->n_partials;
-  requires ok: state_ok(*state, w->row_o, attention->head_dim) &&
-    part_ok(part_at(w->state, w->o, attention->head_dim, at));
-  assigns *state, NUMBERS(attention, w->row_o);
-  ensures ok: state_ok(*state, w->row_o, attention->head_dim);
+  requires ok: state_ok(*state, w->row_o, attention->value_dim) &&
+    part_ok(part_at(w->state, w->o, attention->value_dim, at));
+  assigns *state, VALUES(attention, w->row_o);
+  ensures ok: state_ok(*state, w->row_o, attention->value_dim);
   ensures weight: state_weight(*state) == \old(state_weight(*state)) +
-    part_weight(part_at(w->state, w->o, attention->head_dim, at));
-  ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
+    part_weight(part_at(w->state, w->o, attention->value_dim, at));
+  ensures sum: \forall integer j; 0 <= j < attention->value_dim ==>
     state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j])) +
-      part_sum(part_at(w->state, w->o, attention->head_dim, at), j);
-  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
+      part_sum(part_at(w->state, w->o, attention->value_dim, at), j);
+  ensures kept: parts_same{Pre,Post}(*w, attention->value_dim);
 */
 static void merge_kept(const struct cp_attention *attention, const struct workspace *w, size_t at,
                        struct cp_state *state) {
-    //@ assert places: parts_inside(*w, attention->head_dim);
-    double *o = cp_part_o(w, at, attention->head_dim);
-    cp_attn_reduce(state, w->row_o, &w->state[at], o, attention->head_dim);
-    //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->head_dim);
+    //@ assert places: parts_inside(*w, attention->value_dim);
+    double *o = cp_part_o(w, at, attention->value_dim);
+    cp_attn_reduce(state, w->row_o, &w->state[at], o, attention->value_dim);
+    //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->value_dim);
 }
 
 /* Computes the keys seen of a chunk and merges them into the state of a row. */
@@ -58,29 +58,29 @@ static void merge_kept(const struct cp_attention *attention, const struct worksp
   requires chunk: chunk_ok(*attention, *plan, row, head, chunk, seen.end) &&
     seen_ordered(seen, plan->chunk_size);
   requires tpp_6: chunk_readable(*attention, plan->chunk_size, chunk, head, seen.end);
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires ok: state_ok(*state, w->row_o, attention->head_dim);
-  assigns *state, NUMBERS(attention, w->row_o), NUMBERS(attention, w->q),
-    NUMBERS(attention, w->part_o), NUMBERS(attention, w->out);
-  ensures ok: state_ok(*state, w->row_o, attention->head_dim);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
+  requires ok: state_ok(*state, w->row_o, attention->value_dim);
+  assigns *state, VALUES(attention, w->row_o), NUMBERS(attention, w->q),
+    VALUES(attention, w->part_o), VALUES(attention, w->out);
+  ensures ok: state_ok(*state, w->row_o, attention->value_dim);
   ensures weight: state_weight(*state) == \old(state_weight(*state)) +
     seen_weight(*attention, plan->chunk_size, row, head, chunk, seen);
-  ensures sum: \forall integer j; 0 <= j < attention->head_dim ==>
+  ensures sum: \forall integer j; 0 <= j < attention->value_dim ==>
     state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j])) +
       seen_value(*attention, plan->chunk_size, row, head, chunk, seen, j);
-  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
+  ensures kept: parts_same{Pre,Post}(*w, attention->value_dim);
 */
 static void merge_chunk(const struct cp_attention *attention, const struct cp_plan *plan,
                         const struct workspace *w, int row, int head, int chunk,
                         struct cp_seen seen, struct cp_state *state) {
     struct cp_state part;
-    //@ assert places: parts_inside(*w, attention->head_dim);
+    //@ assert places: parts_inside(*w, attention->value_dim);
     cp_attend_chunk(attention, plan, w->q, w->out, &part, w->part_o, row, head, chunk, seen);
-    //@ assert before: numbers_same{Pre,Here}(w->row_o, attention->head_dim);
-    cp_attn_reduce(state, w->row_o, &part, w->part_o, attention->head_dim);
+    //@ assert before: numbers_same{Pre,Here}(w->row_o, attention->value_dim);
+    cp_attn_reduce(state, w->row_o, &part, w->part_o, attention->value_dim);
     //@ assert part: chunk_sums(part, w->part_o, *attention, *plan, row, head, chunk, seen);
     //@ assert kept_state: states_same{Pre,Here}(*w);
-    //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->head_dim);
+    //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->value_dim);
 }
 
 void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan *plan,
@@ -90,9 +90,9 @@ void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan
     /*@ loop invariant k: plan->sequence[s].n_shared <= k <= plan->sequence[s].n_chunks;
         loop invariant tpp_2: own_sums{Pre,Here}(*attention, *plan, s, row, head, k,
           \at(*state, Pre), *state, w->row_o);
-        loop invariant kept: parts_same{Pre,Here}(*w, attention->head_dim);
-        loop assigns k, *state, NUMBERS(attention, w->row_o), NUMBERS(attention, w->q),
-          NUMBERS(attention, w->part_o), NUMBERS(attention, w->out);
+        loop invariant kept: parts_same{Pre,Here}(*w, attention->value_dim);
+        loop assigns k, *state, VALUES(attention, w->row_o), NUMBERS(attention, w->q),
+          VALUES(attention, w->part_o), VALUES(attention, w->out);
         loop variant plan->sequence[s].n_chunks - k; */
     for (int k = plan->sequence[s].n_shared; k < plan->sequence[s].n_chunks; k++) {
         //@ ghost own_run(plan, s, k);
@@ -109,31 +109,31 @@ void cp_row_merge_own(const struct cp_attention *attention, const struct cp_plan
   requires valid: \valid(state) && \valid_read(attention) && \valid_read(w);
   requires heads: attention_heads(*attention);
   requires row: 0 <= row && 0 <= head < attention->n_heads;
-  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   requires room: row_at(row, attention->n_heads) + attention->n_heads <= w->n_partials;
-  requires ok: state_ok(*state, w->row_o, attention->head_dim) &&
-    part_ok(part_at{Pre}(w->state, w->o, attention->head_dim,
+  requires ok: state_ok(*state, w->row_o, attention->value_dim) &&
+    part_ok(part_at{Pre}(w->state, w->o, attention->value_dim,
       row_at(row, attention->n_heads) + head));
-  assigns *state, NUMBERS(attention, w->row_o);
-  ensures ok: state_ok(*state, w->row_o, attention->head_dim);
+  assigns *state, VALUES(attention, w->row_o);
+  ensures ok: state_ok(*state, w->row_o, attention->value_dim);
   ensures weight: \forall struct cp_plan p, integer s, pos, n;
-    part_of_shared(part_at{Pre}(w->state, w->o, attention->head_dim,
+    part_of_shared(part_at{Pre}(w->state, w->o, attention->value_dim,
       row_at(row, attention->n_heads) + head),
       *attention, p, s, pos, row, head, n) ==>
     state_weight(*state) == \old(state_weight(*state)) +
       shared_weight(*attention, p, s, pos, row, head, n);
   ensures sum: \forall struct cp_plan p, integer s, pos, n, integer j;
-    part_of_shared(part_at{Pre}(w->state, w->o, attention->head_dim,
+    part_of_shared(part_at{Pre}(w->state, w->o, attention->value_dim,
       row_at(row, attention->n_heads) + head),
       *attention, p, s, pos, row, head, n) ==>
-    0 <= j < attention->head_dim ==>
+    0 <= j < attention->value_dim ==>
     state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j])) +
       shared_value(*attention, p, s, pos, row, head, n, j);
-  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
+  ensures kept: parts_same{Pre,Post}(*w, attention->value_dim);
 */
 static void merge_merged(const struct cp_attention *attention, const struct workspace *w, int row,
                          int head, struct cp_state *state) {
-    //@ ghost pair_is_countable(row, head, attention->n_heads, attention->head_dim);
+    //@ ghost pair_is_countable(row, head, attention->n_heads, attention->value_dim);
     size_t at = cp_row_begin((size_t)row, attention->n_heads) + (size_t)head;
     //@ assert at: at == row_at(row, attention->n_heads) + head;
     merge_kept(attention, w, at, state);
@@ -170,10 +170,10 @@ static int entry_of(const struct cp_plan *plan, int i, int s) {
   requires row: has_entry(*plan, i, at) && row_of(*attention, plan->served[at], row) &&
     0 <= head < attention->n_heads;
   requires first: first == part_row(attention->query_begin, *plan, i);
-  requires ok: state_ok(*state, w->row_o, attention->head_dim) &&
+  requires ok: state_ok(*state, w->row_o, attention->value_dim) &&
     part_ok(kept_part{Pre}(*w, *attention, *plan, i, at, row, head));
-  assigns *state, NUMBERS(attention, w->row_o);
-  ensures ok: state_ok(*state, w->row_o, attention->head_dim);
+  assigns *state, VALUES(attention, w->row_o);
+  ensures ok: state_ok(*state, w->row_o, attention->value_dim);
   ensures weight: \forall integer pos;
     part_of_chunk(kept_part{Pre}(*w, *attention, *plan, i, at, row, head),
       *attention, *plan, i, pos, row, head) ==>
@@ -182,10 +182,10 @@ static int entry_of(const struct cp_plan *plan, int i, int s) {
   ensures sum: \forall integer pos, integer j;
     part_of_chunk(kept_part{Pre}(*w, *attention, *plan, i, at, row, head),
       *attention, *plan, i, pos, row, head) ==>
-    0 <= j < attention->head_dim ==>
+    0 <= j < attention->value_dim ==>
     state_sum(*state, w->row_o[j]) == state_sum(\old(*state), \old(w->row_o[j])) +
       shared_chunk_value(*attention, *plan, i, pos, row, head, j);
-  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
+  ensures kept: parts_same{Pre,Post}(*w, attention->value_dim);
 */
 static void merge_descriptor(const struct cp_attention *attention, const struct cp_plan *plan,
                              const struct workspace *w, int i, int at, int row, int head,
@@ -217,8 +217,8 @@ void cp_row_merge_shared(const struct cp_attention *attention, const struct cp_p
     /*@ loop invariant i: 0 <= i <= plan->n_shared;
         loop invariant first: first == part_row(attention->query_begin, *plan, i);
         loop invariant tpp_2: shared_sums(*attention, *plan, s, row, head, i, *state, w->row_o);
-        loop invariant kept: parts_same{Pre,Here}(*w, attention->head_dim);
-        loop assigns i, first, *state, NUMBERS(attention, w->row_o);
+        loop invariant kept: parts_same{Pre,Here}(*w, attention->value_dim);
+        loop assigns i, first, *state, VALUES(attention, w->row_o);
         loop variant plan->n_shared - i; */
     for (int i = 0; i < plan->n_shared; i++) {
         //@ ghost descriptor_rows(attention, plan, i);
@@ -239,15 +239,15 @@ void cp_row_merge_sink(const struct cp_attention *attention, const struct worksp
     if (attention->scores.sinks == NULL) {
         return;
     }
-    //@ assert places: parts_inside(*w, attention->head_dim);
-    cp_state_empty(&sink, w->part_o, attention->head_dim);
+    //@ assert places: parts_inside(*w, attention->value_dim);
+    cp_state_empty(&sink, w->part_o, attention->value_dim);
     sink.m = cp_double_load(attention->scores.sinks, (size_t)head);
     sink.n = 1.0;
     //@ assert sink: state_weight(sink) == sink_weight(*attention, head);
-    //@ assert before: numbers_same{Pre,Here}(w->row_o, attention->head_dim);
-    cp_attn_reduce(state, w->row_o, &sink, w->part_o, attention->head_dim);
-    /*@ assert zeros: \forall integer j; 0 <= j < attention->head_dim ==>
+    //@ assert before: numbers_same{Pre,Here}(w->row_o, attention->value_dim);
+    cp_attn_reduce(state, w->row_o, &sink, w->part_o, attention->value_dim);
+    /*@ assert zeros: \forall integer j; 0 <= j < attention->value_dim ==>
           state_sum(sink, w->part_o[j]) == 0.0; */
     //@ assert kept_state: states_same{Pre,Here}(*w);
-    //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->head_dim);
+    //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->value_dim);
 }

@@ -33,28 +33,38 @@
 
 /* ---- One query row and head ---- */
 
-/* Writes d numbers to elements at, at + 1, ... of out. */
+/* Writes d_v numbers to elements at, at + 1, ... of out. */
 /*@
-  requires valid: \valid_read(attention) && \valid_read(number + (0 .. attention->head_dim - 1));
-  requires size: 0 <= attention->head_dim && known_type(attention->out_type);
-  requires countable: at + attention->head_dim <= 0x7FFFFFFFFFFFFFFF;
-  requires room: results_valid(*attention, at, at + attention->head_dim);
-  assigns OUT_BYTES(attention, at, at + attention->head_dim);
-  ensures stored: \forall integer k; at <= k < at + attention->head_dim ==>
+  requires valid: \valid_read(attention) && \valid_read(number + (0 .. attention->value_dim - 1));
+  requires size: 0 <= attention->value_dim && known_type(attention->out_type);
+  requires countable: at + attention->value_dim <= 0x7FFFFFFFFFFFFFFF;
+  requires room: results_valid(*attention, at, at + attention->value_dim);
+  assigns OUT_BYTES(attention, at, at + attention->value_dim);
+  ensures stored: \forall integer k; at <= k < at + attention->value_dim ==>
     stored((char *)attention->out, attention->out_type, k) ==
       rounded(attention->out_type, number[k - at]);
-  ensures others: \forall integer k; !(at <= k < at + attention->head_dim) ==>
+  ensures others: \forall integer k; !(at <= k < at + attention->value_dim) ==>
     stored((char *)attention->out, attention->out_type, k) ==
       \old(stored((char *)attention->out, attention->out_type, k));
 */
 static void store_row(const struct cp_attention *attention, size_t at, const double *number) {
-    /*@ loop invariant i: 0 <= i <= attention->head_dim;
-        loop invariant stored: out_stored{Pre,Here}(*attention, at, i, number);
-        loop assigns i, OUT_BYTES(attention, at, at + attention->head_dim);
-        loop variant attention->head_dim - i; */
-    for (int i = 0; i < attention->head_dim; i++) {
+    /*@ loop invariant i: 0 <= i <= attention->value_dim;
+        loop invariant stored: out_stored{Pre,Here}((char *)attention->out, attention->out_type, at,
+          i, number);
+        loop assigns i, OUT_BYTES(attention, at, at + attention->value_dim);
+        loop variant attention->value_dim - i; */
+    for (int i = 0; i < attention->value_dim; i++) {
         size_t place = at + (size_t)i;
+        //@ assert place: place == at + i;
         cp_number_store(attention->out, attention->out_type, place, number[i]);
+        /*@ assert one: stored((char *)attention->out, attention->out_type, at + i) ==
+              rounded(attention->out_type, number[i]); */
+        /*@ assert before: \forall integer k; at <= k < at + i ==>
+              stored((char *)attention->out, attention->out_type, k) ==
+                rounded(attention->out_type, number[k - at]); */
+        /*@ assert others: \forall integer k; !(at <= k < at + i + 1) ==>
+              stored((char *)attention->out, attention->out_type, k) ==
+                \at(stored((char *)attention->out, attention->out_type, k), Pre); */
     }
 }
 
@@ -64,24 +74,24 @@ static void store_row(const struct cp_attention *attention, size_t at, const dou
   requires heads: attention_heads(*attention);
   requires place: 0 <= row && 0 <= head < attention->n_heads;
   requires countable: rows_countable(*attention, row + 1);
-  requires workspace: workspace_ok(*w, attention->head_dim);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
   requires room: lse_has_room(*attention, row, head);
   requires apart: lse_apart_from_parts(*attention, *w, row, head);
   assigns attention->lse[row_at(row, attention->n_heads) + head];
   ensures merge_7: attention->lse != \null ==>
     attention->lse[row_at(row, attention->n_heads) + head] == lse;
-  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
+  ensures kept: parts_same{Pre,Post}(*w, attention->value_dim);
 */
 static void store_lse(const struct cp_attention *attention, int row, int head, double lse)
 /*@ ghost (const struct workspace *w) */ {
     if (attention->lse != NULL) {
-        //@ assert places: parts_inside(*w, attention->head_dim);
-        //@ ghost pair_is_countable(row, head, attention->n_heads, attention->head_dim);
+        //@ assert places: parts_inside(*w, attention->value_dim);
+        //@ ghost pair_is_countable(row, head, attention->n_heads, attention->value_dim);
         size_t place = cp_row_begin((size_t)row, attention->n_heads) + (size_t)head;
         //@ assert place: place == row_at(row, attention->n_heads) + head;
         attention->lse[place] = lse;
         //@ assert kept_state: states_same{Pre,Here}(*w);
-        //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->head_dim);
+        //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->value_dim);
     }
 }
 
@@ -91,66 +101,70 @@ static void store_lse(const struct cp_attention *attention, int row, int head, d
   requires heads: attention_heads(*attention) && known_type(attention->out_type);
   requires place: 0 <= row && 0 <= head < attention->n_heads;
   requires countable: rows_countable(*attention, row + 1);
-  requires workspace: workspace_ok(*w, attention->head_dim);
-  requires room: results_valid(*attention, query_at(*attention, row, head),
-    query_at(*attention, row, head) + attention->head_dim);
+  requires workspace: workspace_ok(*w, attention->head_dim, attention->value_dim);
+  requires room: results_valid(*attention, out_at(*attention, row, head),
+    out_at(*attention, row, head) + attention->value_dim);
   requires room_lse: lse_has_room(*attention, row, head);
   requires apart: lse_apart_from_parts(*attention, *w, row, head);
-  requires ok: state_ok(*state, w->row_o, attention->head_dim);
-  assigns NUMBERS(attention, w->out), attention->lse[row_at(row, attention->n_heads) + head],
-    OUT_BYTES(attention, query_at(*attention, row, head),
-      query_at(*attention, row, head) + attention->head_dim);
+  requires ok: state_ok(*state, w->row_o, attention->value_dim);
+  assigns VALUES(attention, w->out), attention->lse[row_at(row, attention->n_heads) + head],
+    OUT_BYTES(attention, out_at(*attention, row, head),
+      out_at(*attention, row, head) + attention->value_dim);
   ensures merge_6: \forall integer k;
-    query_at(*attention, row, head) <= k <
-      query_at(*attention, row, head) + attention->head_dim ==>
+    out_at(*attention, row, head) <= k <
+      out_at(*attention, row, head) + attention->value_dim ==>
     stored((char *)attention->out, attention->out_type, k) == attended(attention->out_type,
-      \old(state_sum(*state, w->row_o[k - query_at(*attention, row, head)])),
+      \old(state_sum(*state, w->row_o[k - out_at(*attention, row, head)])),
       \old(state_weight(*state)));
   ensures merge_7: attention->lse != \null ==>
     is_lse(attention->lse[row_at(row, attention->n_heads) + head], \old(state_weight(*state)));
-  ensures others: \forall integer k; !(query_at(*attention, row, head) <= k <
-      query_at(*attention, row, head) + attention->head_dim) ==>
+  ensures others: \forall integer k; !(out_at(*attention, row, head) <= k <
+      out_at(*attention, row, head) + attention->value_dim) ==>
     stored((char *)attention->out, attention->out_type, k) ==
       \old(stored((char *)attention->out, attention->out_type, k));
-  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
+  ensures kept: parts_same{Pre,Post}(*w, attention->value_dim);
 */
 static void finish_row(const struct cp_attention *attention, const struct workspace *w, int row,
                        int head, const struct cp_state *state) {
-    //@ assert places: parts_inside(*w, attention->head_dim);
-    size_t at = cp_row_offset(attention, row, head);
-    double lse = cp_finish(state, w->row_o, w->out, attention->head_dim);
-    //@ ghost same_means(w->out, w->row_o, state->n, state->m, attention->head_dim);
+    //@ assert places: parts_inside(*w, attention->value_dim);
+    size_t at = cp_row_offset(attention, row, head, attention->value_dim);
+    //@ assert at: at == out_at(*attention, row, head);
+    double lse = cp_finish(state, w->row_o, w->out, attention->value_dim);
+    //@ assert kept_yet: parts_same{Pre,Here}(*w, attention->value_dim);
+    //@ assert row_o: numbers_same{Pre,Here}(w->row_o, attention->value_dim);
+    //@ ghost same_means(w->out, w->row_o, state->n, state->m, attention->value_dim);
     //@ assert mean: means_stored_of{Pre,Here}(*attention, *w, *state);
     store_row(attention, at, w->out);
     //@ assert kept_state: states_same{Pre,Here}(*w);
-    //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->head_dim);
-    //@ assert kept: parts_same{Pre,Here}(*w, attention->head_dim);
+    //@ assert kept_its_o: sums_same{Pre,Here}(*w, attention->value_dim);
+    //@ assert kept: parts_same{Pre,Here}(*w, attention->value_dim);
+    //@ assert stored: means_are_stored{Pre,Here}(*attention, *w, *state, row, head);
     store_lse(attention, row, head, lse) /*@ ghost (w) */;
 }
 
-/* TPP-2: computes the d elements of out, and lse, of a query row of sequence s and a head. */
+/* TPP-2: computes the d_v elements of out, and lse, of a query row of sequence s and a head. */
 /*@
   requires valid: \valid_read(attention) && \valid_read(plan) && \valid_read(w);
   requires ready: results_ready(*attention, *plan, *w);
   requires row: query_of(*attention, *plan, s, row, head);
   assigns SCRATCH(attention, w), attention->lse[row_at(row, attention->n_heads) + head],
-    OUT_BYTES(attention, query_at(*attention, row, head),
-      query_at(*attention, row, head) + attention->head_dim);
+    OUT_BYTES(attention, out_at(*attention, row, head),
+      out_at(*attention, row, head) + attention->value_dim);
   ensures tpp_2: \forall integer k;
-    query_at(*attention, row, head) <= k <
-      query_at(*attention, row, head) + attention->head_dim ==>
+    out_at(*attention, row, head) <= k <
+      out_at(*attention, row, head) + attention->value_dim ==>
     result_ok(*attention, *plan, s, row, row_at(row, attention->n_heads) + head, k);
   ensures merge_7: attention->lse != \null ==> lse_ok(*attention, *plan, s, row,
     row_at(row, attention->n_heads) + head,
     lse_at(attention->lse, row_at(row, attention->n_heads) + head));
-  ensures others: \forall integer k; !(query_at(*attention, row, head) <= k <
-      query_at(*attention, row, head) + attention->head_dim) ==>
+  ensures others: \forall integer k; !(out_at(*attention, row, head) <= k <
+      out_at(*attention, row, head) + attention->value_dim) ==>
     stored((char *)attention->out, attention->out_type, k) ==
       \old(stored((char *)attention->out, attention->out_type, k));
   ensures other_lse: attention->lse != \null ==> \forall integer q;
     0 <= q < n_results(*attention, *plan) ==> q != row_at(row, attention->n_heads) + head ==>
     lse_at(attention->lse, q) == \old(lse_at(attention->lse, q));
-  ensures kept: parts_same{Pre,Post}(*w, attention->head_dim);
+  ensures kept: parts_same{Pre,Post}(*w, attention->value_dim);
 */
 static void attend_head(const struct cp_attention *attention, const struct cp_plan *plan,
                         const struct workspace *w, int s, int row, int head) {
@@ -188,8 +202,8 @@ static void attend_row(const struct cp_attention *attention, const struct cp_pla
     //@ ghost size_t at = result_at(attention, plan, s, row, head);
     attend_head(attention, plan, w, s, row, head);
     /*@ assert parts: \forall integer i; 0 <= i < w->n_partials ==>
-          part_at{Here}(w->state, w->o, attention->head_dim, i) ==
-            part_at{Pre}(w->state, w->o, attention->head_dim, i); */
+          part_at{Here}(w->state, w->o, attention->value_dim, i) ==
+            part_at{Pre}(w->state, w->o, attention->value_dim, i); */
     /*@ assert before: w->n_partials == n_partials(*attention, *plan) &&
           \at(keeps_shared(w->state, w->o, *attention, *plan), Pre); */
     /*@ assert kept: attention->variant != CP_MERGE_AT_ONCE ==>

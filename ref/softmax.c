@@ -149,7 +149,7 @@ static void add_row(double *o, double weight, double scale, const void *v, int t
  * Scores 0 and ln 2 of values 3 and 6 give m = ln 2, n = 1/2 + 1 = 1.5, o = 1/2 * 3 + 6 = 7.5. */
 void cp_partial_attn_of(struct cp_state *state, double *o, const double *q, const void *k,
                         const void *v, int k_type, int v_type, size_t first, int n_keys, int d,
-                        struct cp_scoring how) {
+                        int d_v, int v_row, struct cp_scoring how) {
     double score[CP_MAX_CHUNK_SIZE];
     double m = 0.0;
     /*@ ghost int top = 0; */
@@ -169,33 +169,34 @@ void cp_partial_attn_of(struct cp_state *state, double *o, const double *q, cons
             /*@ ghost top = j; */
         }
     }
-    cp_state_empty(state, o, d);
+    cp_state_empty(state, o, d_v);
     /*@ assert none: state->n == 0.0; */
     state->m = m;
     /*@ loop invariant range: 0 <= j <= n_keys;
         loop invariant m: state->m == m;
         loop invariant weight: scaled(state->n, m) ==
           weight_sum{Pre}(q, (void *)k, k_type, first, d, made_by(how), j);
-        loop invariant sum: \forall integer i; 0 <= i < d ==> scaled(o[i], m) ==
-          value_sum{Pre}(q, (void *)k, (void *)v, k_type, v_type, first, d, made_by(how), j, i);
+        loop invariant sum: \forall integer i; 0 <= i < d_v ==> scaled(o[i], m) ==
+          value_sum{Pre}(q, (void *)k, (void *)v, k_type, v_type, first, d, v_row,
+            made_by(how), j, i);
         loop invariant none: j == 0 ==> state->n == 0.0 &&
-          \forall integer i; 0 <= i < d ==> is_zero(o[i]);
+          \forall integer i; 0 <= i < d_v ==> is_zero(o[i]);
         loop invariant positive: 0.0 <= state->n;
         loop invariant largest: \forall integer t; 0 <= t < j ==> score[t] == m ==> 1.0 <= state->n;
-        loop assigns j, *state, o[0 .. d - 1]; loop variant n_keys - j; */
+        loop assigns j, *state, o[0 .. d_v - 1]; loop variant n_keys - j; */
     for (int j = 0; j < n_keys; j++) {
-        /*@ assert inside: row_at(first + j, d) + d <= row_at(first + n_keys, d); */
-        size_t at = row_begin(first, j, d);
+        /*@ assert inside: row_at(first + j, v_row) + d_v <= row_at(first + n_keys, v_row); */
+        size_t at = row_begin(first, j, v_row);
         double weight = rescale(score[j], m);
         state->n += weight;
-        add_row(o, weight, scale_of(how.v, j), v, v_type, at, d);
+        add_row(o, weight, scale_of(how.v, j), v, v_type, at, d_v);
     }
 }
 
 void cp_partial_attn(struct cp_state *state, double *o, const double *q, const void *k,
                      const void *v, int type, size_t first, int n_keys, int d, double scale) {
     struct cp_scoring how = {.scale = scale};
-    cp_partial_attn_of(state, o, q, k, v, type, type, first, n_keys, d, how);
+    cp_partial_attn_of(state, o, q, k, v, type, type, first, n_keys, d, d, d, how);
 }
 
 /*@

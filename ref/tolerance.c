@@ -457,22 +457,22 @@ static struct cp_row_bounds bound_row(const struct cp_arithmetic *a, const struc
 
 /* NUM-12: a row of no key, or of too many keys, gets zeros and infinite bounds. */
 /*@
-  requires size: 0 <= row->head_dim;
-  requires valid: \valid_read(row) && \valid(expected + (0 .. row->head_dim - 1)) &&
-    \valid(bound + (0 .. row->head_dim - 1));
-  requires apart: \separated(row, expected + (0 .. row->head_dim - 1),
-    bound + (0 .. row->head_dim - 1));
-  assigns expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1];
-  ensures num_12: \forall integer i; 0 <= i < row->head_dim ==>
+  requires size: 0 <= row->value_dim;
+  requires valid: \valid_read(row) && \valid(expected + (0 .. row->value_dim - 1)) &&
+    \valid(bound + (0 .. row->value_dim - 1));
+  requires apart: \separated(row, expected + (0 .. row->value_dim - 1),
+    bound + (0 .. row->value_dim - 1));
+  assigns expected[0 .. row->value_dim - 1], bound[0 .. row->value_dim - 1];
+  ensures num_12: \forall integer i; 0 <= i < row->value_dim ==>
     nothing_claimed(expected[i], bound[i]);
 */
 static void claim_nothing(const struct cp_tolerance_row *row, double *expected, double *bound) {
-    /*@ loop invariant range: 0 <= i <= row->head_dim;
+    /*@ loop invariant range: 0 <= i <= row->value_dim;
         loop invariant nothing: \forall integer t; 0 <= t < i ==>
           nothing_claimed(expected[t], bound[t]);
-        loop assigns i, expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1];
-        loop variant row->head_dim - i; */
-    for (int i = 0; i < row->head_dim; i++) {
+        loop assigns i, expected[0 .. row->value_dim - 1], bound[0 .. row->value_dim - 1];
+        loop variant row->value_dim - i; */
+    for (int i = 0; i < row->value_dim; i++) {
         expected[i] = 0.0;
         bound[i] = INFINITY;
     }
@@ -481,7 +481,8 @@ static void claim_nothing(const struct cp_tolerance_row *row, double *expected, 
 void cp_tolerance(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,
                   const struct cp_tolerance_row *row, double lse_error, double *expected,
                   double *bound, double *lse, double *lse_bound) {
-    if (row->n_keys < 1 || row->n_keys > CP_TOLERANCE_MOST || row->head_dim > CP_TOLERANCE_MOST) {
+    if (row->n_keys < 1 || row->n_keys > CP_TOLERANCE_MOST || row->head_dim > CP_TOLERANCE_MOST ||
+        row->value_dim > CP_TOLERANCE_MOST) {
         claim_nothing(row, expected, bound);
         if (lse != NULL) {
             *lse = -INFINITY;
@@ -492,12 +493,12 @@ void cp_tolerance(const struct cp_arithmetic *arithmetic, const struct cp_counts
     struct cp_row_bounds b = bound_row(arithmetic, counts, row);
     cp_tolerance_columns(arithmetic, row, &b, expected, bound);
     int sure = b.largest_z <= LARGEST_Z && b.left > 0.0 && isfinite(b.left);
-    /*@ loop invariant range: 0 <= i <= row->head_dim;
+    /*@ loop invariant range: 0 <= i <= row->value_dim;
         loop invariant bounds: \forall integer t; 0 <= t < i ==> is_bound(bound[t]);
-        loop invariant rest: \forall integer t; i <= t < row->head_dim ==>
+        loop invariant rest: \forall integer t; i <= t < row->value_dim ==>
           0.0 < b.left ==> is_bound(bound[t]);
-        loop assigns i, bound[0 .. row->head_dim - 1]; loop variant row->head_dim - i; */
-    for (int i = 0; i < row->head_dim; i++) {
+        loop assigns i, bound[0 .. row->value_dim - 1]; loop variant row->value_dim - i; */
+    for (int i = 0; i < row->value_dim; i++) {
         bound[i] = sure && !isnan(bound[i]) ? bound[i] : INFINITY;
     }
     if (lse != NULL) {

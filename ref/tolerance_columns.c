@@ -102,7 +102,7 @@ static void add_error(double h, double t, const double *v, int count, const doub
 /*@
   requires valid: \valid_read(row);
   requires valid_row: row_valid(*row) && size_ok(*row) && 0.0 <= lack;
-  requires columns: 0 <= first && 1 <= count <= COLUMNS && first + count <= row->head_dim;
+  requires columns: 0 <= first && 1 <= count <= COLUMNS && first + count <= row->value_dim;
   requires valid_sums: \valid(sum + (0 .. COLUMNS - 1)) && \valid(magnitude + (0 .. COLUMNS - 1));
   requires apart: apart_from_row(sum, COLUMNS, *row) && apart_from_row(magnitude, COLUMNS, *row);
   requires apart_sums: \separated(row, row->scratch + (0 .. 3 * row->n_keys - 1),
@@ -112,9 +112,9 @@ static void add_error(double h, double t, const double *v, int count, const doub
   assigns sum[0 .. COLUMNS - 1], magnitude[0 .. COLUMNS - 1];
   ensures not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= magnitude[i];
   ensures num_10: \forall integer i; 0 <= i < count ==>
-    sum[i] == values_of{Pre}(row->scratch, row->v, row->head_dim, first + i, row->n_keys);
+    sum[i] == values_of{Pre}(row->scratch, row->v, row->value_dim, first + i, row->n_keys);
   ensures num_10_spare: \forall integer i; 0 <= i < count ==> magnitude[i] ==
-    doubts_of{Pre}(lack, row->scratch, row->v, row->head_dim, first + i, row->n_keys);
+    doubts_of{Pre}(lack, row->scratch, row->v, row->value_dim, first + i, row->n_keys);
 */
 static void sum_values(const struct cp_tolerance_row *row, double lack, int first, int count,
                        double *sum, double *magnitude) {
@@ -122,23 +122,23 @@ static void sum_values(const struct cp_tolerance_row *row, double lack, int firs
     /*@ loop invariant range: 0 <= j <= row->n_keys;
         loop invariant not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= magnitude[i];
         loop invariant values: \forall integer i; 0 <= i < count ==>
-          sum[i] == values_of{Pre}(row->scratch, row->v, row->head_dim, first + i, j);
+          sum[i] == values_of{Pre}(row->scratch, row->v, row->value_dim, first + i, j);
         loop invariant doubts: \forall integer i; 0 <= i < count ==> magnitude[i] ==
-          doubts_of{Pre}(lack, row->scratch, row->v, row->head_dim, first + i, j);
+          doubts_of{Pre}(lack, row->scratch, row->v, row->value_dim, first + i, j);
         loop assigns j, sum[0 .. COLUMNS - 1], magnitude[0 .. COLUMNS - 1];
         loop variant row->n_keys - j; */
     for (int j = 0; j < row->n_keys; j++) {
-        /*@ assert inside: 0 <= row_at(j, row->head_dim) &&
-              row_at(j, row->head_dim) + row->head_dim <= row_at(row->n_keys, row->head_dim); */
-        ptrdiff_t at = cp_tolerance_row_begin(j, row->head_dim);
+        /*@ assert inside: 0 <= row_at(j, row->value_dim) &&
+              row_at(j, row->value_dim) + row->value_dim <= row_at(row->n_keys, row->value_dim); */
+        ptrdiff_t at = cp_tolerance_row_begin(j, row->value_dim);
         double doubt = w[j] <= FAINT ? 1.0 : lack;
         //@ assert weights: same_numbers{Pre,Here}(row->scratch, row->n_keys);
-        //@ assert values: same_numbers{Pre,Here}(row->v, row_at(row->n_keys, row->head_dim));
+        //@ assert values: same_numbers{Pre,Here}(row->v, row_at(row->n_keys, row->value_dim));
         /*@ assert next: \forall integer i; 0 <= i < count ==>
-              values_of{Pre}(row->scratch, row->v, row->head_dim, first + i, j + 1) ==
+              values_of{Pre}(row->scratch, row->v, row->value_dim, first + i, j + 1) ==
                 sum[i] + value_added(w[j], v[at + i]); */
         /*@ assert next_doubt: \forall integer i; 0 <= i < count ==>
-              doubts_of{Pre}(lack, row->scratch, row->v, row->head_dim, first + i, j + 1) ==
+              doubts_of{Pre}(lack, row->scratch, row->v, row->value_dim, first + i, j + 1) ==
                 magnitude[i] + doubt_added(w[j], doubt, v[at + i]); */
         add_value(w[j], doubt, v + at, count, sum, magnitude);
     }
@@ -174,7 +174,7 @@ static double bound_of(const struct cp_arithmetic *a, const struct cp_row_bounds
 /*@
   requires valid: \valid_read(a) && \valid_read(row) && \valid_read(b);
   requires valid_row: row_valid(*row) && size_ok(*row);
-  requires columns: 0 <= first && 1 <= count <= COLUMNS && first + count <= row->head_dim;
+  requires columns: 0 <= first && 1 <= count <= COLUMNS && first + count <= row->value_dim;
   requires valid_results: \valid(expected + (0 .. count - 1)) && \valid(bound + (0 .. count - 1));
   requires apart: \separated(a, row, b, row->scratch + (0 .. 3 * row->n_keys - 1),
     expected + (0 .. count - 1), bound + (0 .. count - 1));
@@ -195,13 +195,13 @@ static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_
     /*@ loop invariant range: 0 <= i <= count;
         loop invariant not_negative: \forall integer t; 0 <= t < count ==> 0.0 <= magnitude[t];
         loop invariant expected: \forall integer t; 0 <= t < i ==> sum[t] ==
-          values_of{Pre}(row->scratch, row->v, row->head_dim, first + t, n) / b->weights;
+          values_of{Pre}(row->scratch, row->v, row->value_dim, first + t, n) / b->weights;
         loop invariant spare: \forall integer t; 0 <= t < i ==>
           column_spare{Pre}(*b, *row, first + t) <= magnitude[t];
         loop invariant values: \forall integer t; i <= t < count ==>
-          sum[t] == values_of{Pre}(row->scratch, row->v, row->head_dim, first + t, n);
+          sum[t] == values_of{Pre}(row->scratch, row->v, row->value_dim, first + t, n);
         loop invariant doubts: \forall integer t; i <= t < count ==> magnitude[t] ==
-          doubts_of{Pre}(b->lack, row->scratch, row->v, row->head_dim, first + t, n);
+          doubts_of{Pre}(b->lack, row->scratch, row->v, row->value_dim, first + t, n);
         loop assigns i, sum[0 .. COLUMNS - 1], magnitude[0 .. COLUMNS - 1];
         loop variant count - i; */
     for (int i = 0; i < count; i++) {
@@ -212,19 +212,19 @@ static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_
     /*@ loop invariant range: 0 <= j <= n;
         loop invariant not_negative: \forall integer i; 0 <= i < count ==> 0.0 <= error[i];
         loop invariant errors: \forall integer i; 0 <= i < count ==> error[i] ==
-          errors_of{Pre}(row->scratch, n, row->v, row->head_dim, first + i,
+          errors_of{Pre}(row->scratch, n, row->v, row->value_dim, first + i,
             \at(sum[i], LoopEntry), \at(magnitude[i], LoopEntry), j);
         loop assigns j, error[0 .. COLUMNS - 1]; loop variant n - j; */
     for (int j = 0; j < n; j++) {
-        /*@ assert inside: 0 <= row_at(j, row->head_dim) &&
-              row_at(j, row->head_dim) + row->head_dim <= row_at(n, row->head_dim); */
-        ptrdiff_t at = cp_tolerance_row_begin(j, row->head_dim);
+        /*@ assert inside: 0 <= row_at(j, row->value_dim) &&
+              row_at(j, row->value_dim) + row->value_dim <= row_at(n, row->value_dim); */
+        ptrdiff_t at = cp_tolerance_row_begin(j, row->value_dim);
         //@ assert weights: same_numbers{Pre,Here}(row->scratch, 3 * row->n_keys);
-        //@ assert values: same_numbers{Pre,Here}(row->v, row_at(row->n_keys, row->head_dim));
+        //@ assert values: same_numbers{Pre,Here}(row->v, row_at(row->n_keys, row->value_dim));
         //@ assert expected: same_numbers{LoopEntry,Here}(&sum[0], COLUMNS);
         //@ assert spares: same_numbers{LoopEntry,Here}(&magnitude[0], COLUMNS);
         /*@ assert next: \forall integer i; 0 <= i < count ==>
-              errors_of{Pre}(row->scratch, n, row->v, row->head_dim, first + i,
+              errors_of{Pre}(row->scratch, n, row->v, row->value_dim, first + i,
                 \at(sum[i], LoopEntry), \at(magnitude[i], LoopEntry), j + 1) ==
               error[i] + error_added(h[j], t[j], v[at + i], sum[i], magnitude[i]); */
         add_error(h[j], t[j], v + at, count, sum, magnitude, error);
@@ -241,7 +241,7 @@ static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_
         bound[i] = bound_of(a, b, error[i], sum[i], magnitude[i], n);
         //@ assert spare: column_spare{Pre}(*b, *row, first + i) <= magnitude[i];
         /*@ assert bounded: 0.0 < b->left ==> column_bounded(*a, *b,
-              errors_of{Pre}(row->scratch, n, row->v, row->head_dim, first + i, sum[i],
+              errors_of{Pre}(row->scratch, n, row->v, row->value_dim, first + i, sum[i],
                 magnitude[i], n), sum[i], magnitude[i], bound[i]); */
         /*@ assert column: 0.0 < b->left ==>
               column_ok{Pre}(*a, *b, *row, first + i, sum[i], bound[i]); */
@@ -251,14 +251,14 @@ static void bound_some(const struct cp_arithmetic *a, const struct cp_tolerance_
 
 void cp_tolerance_columns(const struct cp_arithmetic *a, const struct cp_tolerance_row *row,
                           const struct cp_row_bounds *b, double *expected, double *bound) {
-    /*@ loop invariant range: 0 <= first < row->head_dim + COLUMNS;
+    /*@ loop invariant range: 0 <= first < row->value_dim + COLUMNS;
         loop invariant weighed: weighed(row->scratch, row->n_keys, row->n_keys);
         loop invariant bounds: 0.0 < b->left ==>
-          \forall integer i; 0 <= i < first && i < row->head_dim ==> is_bound(bound[i]);
-        loop assigns first, expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1];
-        loop variant row->head_dim - first; */
-    for (int first = 0; first < row->head_dim; first += COLUMNS) {
-        int rest = row->head_dim - first;
+          \forall integer i; 0 <= i < first && i < row->value_dim ==> is_bound(bound[i]);
+        loop assigns first, expected[0 .. row->value_dim - 1], bound[0 .. row->value_dim - 1];
+        loop variant row->value_dim - first; */
+    for (int first = 0; first < row->value_dim; first += COLUMNS) {
+        int rest = row->value_dim - first;
         bound_some(a, row, b, first, rest < COLUMNS ? rest : COLUMNS, expected + first,
                    bound + first);
     }

@@ -283,24 +283,24 @@ static double claim_nothing(int d, double *parts, double *lost) {
 /* From a key's score and sigma in scratch to its parts, for each: W, sum H_j, and the columns. */
 /*@
   requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row) && \valid(r) &&
-    \valid_read(expected + (0 .. row->head_dim - 1)) &&
-    \valid(parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1));
+    \valid_read(expected + (0 .. row->value_dim - 1)) &&
+    \valid(parts + (0 .. CP_TOLERANCE_PARTS * row->value_dim - 1));
   requires valid_row: row_valid(*row) && size_ok(*row);
   requires apart: \separated(a, counts, row, r,
-    parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1));
-  requires apart_read: apart_from_row(parts, CP_TOLERANCE_PARTS * row->head_dim, *row) &&
-    \separated(expected + (0 .. row->head_dim - 1),
-      parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1));
+    parts + (0 .. CP_TOLERANCE_PARTS * row->value_dim - 1));
+  requires apart_read: apart_from_row(parts, CP_TOLERANCE_PARTS * row->value_dim, *row) &&
+    \separated(expected + (0 .. row->value_dim - 1),
+      parts + (0 .. CP_TOLERANCE_PARTS * row->value_dim - 1));
   requires apart_scratch: \separated(row->scratch + (0 .. 3 * row->n_keys - 1), r,
-    parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1));
+    parts + (0 .. CP_TOLERANCE_PARTS * row->value_dim - 1));
   requires ok: arithmetic_ok(*a) && counts_ok(*counts);
   assigns r->weights, r->lost[0 .. CP_TOLERANCE_PARTS - 1],
-    parts[0 .. CP_TOLERANCE_PARTS * row->head_dim - 1];
+    parts[0 .. CP_TOLERANCE_PARTS * row->value_dim - 1];
 */
 static void add_keys(const struct cp_arithmetic *a, const struct cp_counts *counts,
                      const struct cp_tolerance_row *row, const double *expected,
                      struct row_parts *r, double *parts) {
-    int n = row->n_keys, d = row->head_dim;
+    int n = row->n_keys, d = row->value_dim;
     /*@ loop invariant range: 0 <= j <= n;
         loop assigns j, r->weights, r->lost[0 .. CP_TOLERANCE_PARTS - 1],
           parts[0 .. CP_TOLERANCE_PARTS * d - 1]; loop variant n - j; */
@@ -345,9 +345,10 @@ static void begin_row(const struct cp_arithmetic *a, const struct cp_counts *cou
 double cp_tolerance_parts(const struct cp_arithmetic *a, const struct cp_counts *counts,
                           const struct cp_tolerance_row *row, const double *expected, double *parts,
                           double *lost) {
-    int n = row->n_keys, d = row->head_dim;
+    int n = row->n_keys, d = row->value_dim;
     struct row_parts r;
-    if (n < 1 || n > CP_TOLERANCE_MOST || d > CP_TOLERANCE_MOST) {
+    if (n < 1 || n > CP_TOLERANCE_MOST || d > CP_TOLERANCE_MOST ||
+        row->head_dim > CP_TOLERANCE_MOST) {
         return claim_nothing(d, parts, lost);
     }
     fill(parts, d, 0.0);

@@ -122,8 +122,9 @@ static struct key_squared key_squared(const struct cp_arithmetic *a, const struc
 
 void cp_tolerance_rms(const struct cp_arithmetic *a, const struct cp_counts *counts,
                       const struct cp_tolerance_row *row, const double *expected, double *rms) {
-    int n = row->n_keys, d = row->head_dim;
-    if (n < 1 || n > CP_TOLERANCE_MOST || d > CP_TOLERANCE_MOST) {
+    int n = row->n_keys, d = row->value_dim;
+    if (n < 1 || n > CP_TOLERANCE_MOST || d > CP_TOLERANCE_MOST ||
+        row->head_dim > CP_TOLERANCE_MOST) {
         /*@ loop invariant range: 0 <= i <= d;
             loop assigns i, rms[0 .. d - 1]; loop variant d - i; */
         for (int i = 0; i < d; i++) {

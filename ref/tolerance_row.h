@@ -35,15 +35,15 @@ struct cp_row_bounds {
 /*@
   requires valid: \valid_read(a) && \valid_read(row) && \valid_read(b);
   requires valid_row: row_valid(*row) && size_ok(*row);
-  requires valid_results: \valid(expected + (0 .. row->head_dim - 1)) &&
-    \valid(bound + (0 .. row->head_dim - 1));
+  requires valid_results: \valid(expected + (0 .. row->value_dim - 1)) &&
+    \valid(bound + (0 .. row->value_dim - 1));
   requires apart: \separated(a, row, b, row->scratch + (0 .. 3 * row->n_keys - 1),
-    expected + (0 .. row->head_dim - 1), bound + (0 .. row->head_dim - 1));
+    expected + (0 .. row->value_dim - 1), bound + (0 .. row->value_dim - 1));
   requires ok: arithmetic_ok(*a) && bounds_ok(*b);
   requires weighed: weighed(row->scratch, row->n_keys, row->n_keys);
-  assigns expected[0 .. row->head_dim - 1], bound[0 .. row->head_dim - 1];
+  assigns expected[0 .. row->value_dim - 1], bound[0 .. row->value_dim - 1];
   ensures num_10_bound: 0.0 < b->left ==>
-    \forall integer i; 0 <= i < row->head_dim ==> is_bound(bound[i]);
+    \forall integer i; 0 <= i < row->value_dim ==> is_bound(bound[i]);
 */
 void cp_tolerance_columns(const struct cp_arithmetic *a, const struct cp_tolerance_row *row,
                           const struct cp_row_bounds *b, double *expected, double *bound);

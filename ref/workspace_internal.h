@@ -11,11 +11,11 @@
 struct workspace {
     size_t n_partials;
     struct cp_state *state; /* [n_partials] */
-    double *o;              /* [n_partials][d] */
+    double *o;              /* [n_partials][d_v] */
     double *q;              /* [d]: a query row, as doubles */
-    double *part_o;         /* [d]: o of a state that is merged at once */
-    double *row_o;          /* [d]: o of the query row and head at work */
-    double *out;            /* [d]: its result o / n, before rounding; before that, kept_o */
+    double *part_o;         /* [d_v]: o of a state that is merged at once */
+    double *row_o;          /* [d_v]: o of the query row and head at work */
+    double *out;            /* [d_v]: its result o / n, before rounding; before that, kept_o */
 };
 
 #ifdef __FRAMAC__
@@ -46,18 +46,18 @@ static inline double *cp_part_o(const struct workspace *w, size_t at, int d) {
     return w->o + cp_row_begin(at, d);
 }
 
-/* Returns where the d numbers of a query row and head begin in Q and in out. */
+/* Returns where the d numbers of a query row and head begin in an array [query rows][h][d]: in Q,
+ * or in out with d_v for d. */
 /*@
   requires valid: \valid_read(attention);
   requires heads: attention_heads(*attention);
-  requires place: 0 <= row && 0 <= head < attention->n_heads;
-  requires countable: rows_countable(*attention, row + 1);
+  requires place: 0 <= row && 0 <= head < attention->n_heads && 1 <= d;
+  requires countable: row_at(row_at(row + 1, attention->n_heads), d) <= 0x7FFFFFFFFFFFFFFF;
   assigns \nothing;
-  ensures place: \result == row_at(row_at(row, attention->n_heads) + head, attention->head_dim);
-  ensures inside: \result + attention->head_dim <=
-    row_at(row_at(row + 1, attention->n_heads), attention->head_dim);
+  ensures place: \result == row_at(row_at(row, attention->n_heads) + head, d);
+  ensures inside: \result + d <= row_at(row_at(row + 1, attention->n_heads), d);
 */
-size_t cp_row_offset(const struct cp_attention *attention, int row, int head);
+size_t cp_row_offset(const struct cp_attention *attention, int row, int head, int d);
 
 /* Cuts the workspace into its parts. */
 /*@
@@ -71,7 +71,7 @@ size_t cp_row_offset(const struct cp_attention *attention, int row, int head);
   ensures partials: \result.n_partials == n_partials(*attention, *attention->plan);
   ensures state: \result.state == part_states(*attention);
   ensures o: \result.o == part_sums(*attention, *attention->plan);
-  ensures ok: workspace_ok(\result, attention->head_dim);
+  ensures ok: workspace_ok(\result, attention->head_dim, attention->value_dim);
   ensures inside: workspace_inside(\result, *attention, *attention->plan);
 */
 struct workspace cp_cut_workspace(const struct cp_attention *attention);

@@ -29,14 +29,14 @@ OF_COMMAND = {"GATE": ("gate/",), "PML": ("cli/prompt/",), "FILE": ("cli/", "pyt
               "TOKEN": ("cli/",), "LM": ("cli/",), "CACHE": ("cli/modules/",),
               "PROG": ("python/",), "FAST": ("opt/", "cli/"), "CONV": ("gate/",)}
 FAMILIES = ("POOL|TREE|PLAN|SOFTMAX|MERGE|TPP|PREFILL|MODEL|ERRATA|NUM|GATE|DEC|MOD|LAYER|PML|FILE|"
-            "TOKEN|LM|RUNS|BATCH|CACHE|PROG|FAST|CONV|MERGING|WINDOW|MASK|SCORE")
+            "TOKEN|LM|RUNS|BATCH|CACHE|PROG|FAST|CONV|MERGING|WINDOW|MASK|SCORE|WIDTH")
 CLAUSE = re.compile(rf"\b({FAMILIES})-(\d+)\b")
 HEADING = re.compile(rf"^### (({FAMILIES})-(\d+)) \S", re.M)
 EXPLAINS_ONLY = {"MODEL", "ERRATA"}  # formulas and findings: nothing implements them one by one
 
 # Families and clauses that the library does not have: theorems about whole decoders, their prompts,
 # and plans for these. Code may cite them; a test can only try them.
-IN_COQ_ALONE = {"DEC", "RUNS", "MOD-3", "MOD-4", "MOD-5"}
+IN_COQ_ALONE = {"DEC", "RUNS", "MOD-3", "MOD-4", "MOD-5", "WIDTH-3"}
 
 
 def defined() -> list[Clause]:

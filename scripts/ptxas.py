@@ -33,9 +33,18 @@ MOST_REGISTERS = 255  # of a thread
 THREADS = {"v2::attend_tasks": 128, "v3::attend_tasks": 128}  # __launch_bounds__; else 1024
 
 
+def threads_of(kernel: str) -> int:
+    """Of a block, at most."""
+    widths = re.match(r"v3::widths::attend_widths<(?:\w+, )?\d+, (\d+), \w+, (\d)>", kernel)
+    if widths:  # across() of kernels/v3_widths.h
+        value_dim, along = int(widths[1]), int(widths[2])
+        return 32 * along * (4 if along == 1 and value_dim >= 64 else 2)
+    return THREADS.get(kernel.split("<")[0], 1024)
+
+
 def limit_of(kernel: str, registers: int) -> int:
     """The most registers of a thread with which as many blocks fit."""
-    threads = THREADS.get(kernel.split("<")[0], 1024)
+    threads = threads_of(kernel)
     blocks = REGISTERS // (threads * (-(-registers // 8) * 8))
     return min(REGISTERS // (threads * blocks) // 8 * 8, MOST_REGISTERS)
 

@@ -102,7 +102,8 @@ def gate() -> Stage:
     def run(kernels: str) -> str:
         return make("gcc", f"command {kernels}", "CC=gcc") + " && scripts/gate build/gcc"
     # It waits half of the time.
-    return Stage("gate", run("gate-kernels"), ("gcc",), quick=run("gate-kernels-quick"), cores=1)
+    return Stage("gate", run("gate-kernels"), ("gcc",), quick=run("gate-kernels-quick"),
+                 limit=3600, cores=1)
 
 
 # No recovery: the first finding ends the program, which is then a failed test.
@@ -131,7 +132,9 @@ NOT_IN_VALGRIND = WALKS + (
     "gate_rotation", "device", "elsewhere", "runner", "runner_load", "emulate",
     "opt", "opt_amx", "opt_exp", "amx_dot", "simulate", "simulate_laws", "trace", "trace_opt",
     "bound", "merging_bound", "tolerance", "tolerance_bound", "tolerance_parts", "exact",
-    "score_shift_kernels", "explain_model")
+    "score_shift_kernels", "explain_model",
+    "opt_masks", "opt_scales", "opt_scores", "opt_widths", "opt_windows", "invariance",
+    "gate_cache", "gate_masks", "gate_pages", "gate_scores", "gate_widths")
 # As many numbers and cases as an instrumented run has time for. Deep: the tests' own numbers.
 FEWER = '[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS={} CHUNKPROOF_CASES={}; '
 
@@ -199,7 +202,7 @@ def arm64() -> Stage:
     """opt/ on 64-bit ARM, emulated: its vectors (NEON) and its tree."""
     compiler = f"aarch64-linux-gnu-gcc --sysroot={ARM}"
     stems = ("opt", "opt_exp", "opt_kernels", "opt_refusal", "opt_scores", "opt_tanh",
-             "opt_tree", "opt_windows")
+             "opt_tree", "opt_widths", "opt_windows")
     options = f"CC='{compiler}' AR=aarch64-linux-gnu-ar " \
               "XML_CFLAGS=-I=/usr/include/libxml2 XML_LIBS=-lxml2"
     run = tests("arm64", options, f"--only unit --wrap 'qemu-aarch64 -L {ARM}' " + " ".join(stems),
@@ -260,7 +263,7 @@ STAGES = (
     unit("clang", ("deep",)),  # by default with sanitizers: asan-clang
     command(),
     Stage("faults", "scripts/faults", ("gcc",), tiers=("deep",)),
-    Stage("faults-some", faults_of("test", 8), ("gcc",), tiers=("default",)),
+    Stage("faults-some", faults_of("test", 12), ("gcc",), tiers=("default",)),
     Stage("python-faults", make("gcc", "command", "CC=gcc") + " && scripts/faults --by python",
           ("gcc",), tiers=ABOVE_QUICK, cores=1),
     arm64(),
@@ -282,7 +285,7 @@ STAGES = (
     fuzz("fuzz-faults", "scripts/faults --by fuzz", ("deep",)),
     fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
     Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("deep",), cores=1),
-    Stage("gate-faults-some", faults_of("gate", 20), ("gcc", "objcopy"), tiers=("default",),
+    Stage("gate-faults-some", faults_of("gate", 40), ("gcc", "objcopy"), tiers=("default",),
           cores=1),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",
           (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=ABOVE_QUICK,

@@ -217,42 +217,64 @@ static void put(double *exact, void *typed, int type, size_t at, double x) {
     cp_number_store(typed, type, at, exact[at]);
 }
 
+/* A key at `at`, and its value, which K has where V is in K. */
+static void fill_key(struct attend_case *c, int j, size_t at, size_t value) {
+    const struct cp_attention *a = &c->attention;
+    int d_v = c->shape.v_in_k ? 0 : a->value_dim;
+    for (int x = 0; x < a->head_dim || x < d_v; x++) {
+        if (x < a->head_dim) {
+            put(c->k, c->typed_k, a->k_type, at + (size_t)x, key_value(c, j, x));
+        }
+        if (x < d_v) {
+            put(c->v, c->typed_v, a->v_type, value + (size_t)x, value_value(c, x));
+        }
+    }
+}
+
 static void fill_keys(struct attend_case *c) {
     const struct cp_attention *a = &c->attention;
     for (int s = 0; s < c->shape.b; s++) {
         for (int j = 0; j < c->plan->sequence[s].n_tokens; j++) {
             for (int g = 0; g < a->n_kv_heads; g++) {
-                size_t at = case_key(c, s, j, g);
-                for (int x = 0; x < a->head_dim && !isfinite(c->k[at + (size_t)x]); x++) {
-                    put(c->k, c->typed_k, a->k_type, at + (size_t)x, key_value(c, j, x));
-                    put(c->v, c->typed_v, a->v_type, at + (size_t)x, value_value(c, x));
+                if (!isfinite(c->k[case_key(c, s, j, g)])) {
+                    fill_key(c, j, case_key(c, s, j, g), case_value(c, s, j, g));
                 }
             }
         }
     }
 }
 
-static void make_tensors(struct attend_case *c) {
+/* n numbers without a key: in double NaN, so that one not filled in is seen. */
+static void make_cache(const struct attend_case *c, double **exact, void **typed, int type,
+                       size_t n) {
     const double poison[] = {NAN, 60000.0, 0.0};
-    struct cp_attention *a = &c->attention;
-    size_t d = (size_t)a->head_dim;
-    size_t n_q = (size_t)c->n_rows * (size_t)a->n_heads * d;
-    size_t n_kv =
-        (size_t)c->plan->capacity * (size_t)a->n_kv_heads * (size_t)c->plan->chunk_size * d;
-    c->q = allocate(n_q, sizeof(double));
-    c->k = allocate(n_kv, sizeof(double));
-    c->v = allocate(n_kv, sizeof(double));
-    a->q = c->typed_q = allocate(n_q, cp_number_size(a->q_type));
-    a->k = c->typed_k = allocate(n_kv, cp_number_size(a->k_type));
-    a->v = c->typed_v = allocate(n_kv, cp_number_size(a->v_type));
-    a->out = allocate(n_q, cp_number_size(a->out_type));
-    a->lse = allocate((size_t)c->n_rows * (size_t)a->n_heads, sizeof(double));
-    for (size_t i = 0; i < n_kv; i++) { /* in double NaN, so that a key not filled in is seen */
-        c->k[i] = NAN;
-        c->v[i] = NAN;
-        cp_number_store(c->typed_k, a->k_type, i, poison[c->shape.poison]);
-        cp_number_store(c->typed_v, a->v_type, i, poison[c->shape.poison]);
+    *exact = allocate(n, sizeof(double));
+    *typed = allocate(n, cp_number_size(type));
+    for (size_t i = 0; i < n; i++) {
+        (*exact)[i] = NAN;
+        cp_number_store(*typed, type, i, poison[c->shape.poison]);
     }
+}
+
+static void make_tensors(struct attend_case *c) {
+    struct cp_attention *a = &c->attention;
+    size_t d = (size_t)a->head_dim, pairs = (size_t)c->n_rows * (size_t)a->n_heads;
+    size_t n_q = pairs * d;
+    size_t slots = (size_t)c->plan->capacity * (size_t)a->n_kv_heads * (size_t)c->plan->chunk_size;
+    c->q = allocate(n_q, sizeof(double));
+    make_cache(c, &c->k, &c->typed_k, a->k_type, slots * d);
+    if (c->shape.v_in_k) {
+        size_t x = (size_t)c->shape.v_in_k - 1;
+        c->v = c->k + x;
+        c->typed_v = (char *)c->typed_k + x * cp_number_size(a->k_type);
+    } else {
+        make_cache(c, &c->v, &c->typed_v, a->v_type, slots * (size_t)a->v_row);
+    }
+    a->q = c->typed_q = allocate(n_q, cp_number_size(a->q_type));
+    a->k = c->typed_k;
+    a->v = c->typed_v;
+    a->out = allocate(pairs * (size_t)a->value_dim, cp_number_size(a->out_type));
+    a->lse = allocate(pairs, sizeof(double));
     for (size_t i = 0; i < n_q; i++) {
         put(c->q, c->typed_q, a->q_type, i, query_value(c, (int)(i % d)));
     }
@@ -271,20 +293,26 @@ static void make_workspace(struct attend_case *c) {
 /* All but the plan, which is there. */
 static void finish(struct attend_case *c) {
     const struct shape *shape = &c->shape;
+    int value_dim = shape->value_dim ? shape->value_dim : shape->head_dim;
     c->query_begin = make_queries(c);
     c->position = make_positions(c);
-    c->attention = (struct cp_attention){.plan = c->plan,
-                                         .stamp = c->plan->stamp,
-                                         .n_heads = shape->n_heads,
-                                         .n_kv_heads = shape->n_kv_heads,
-                                         .head_dim = shape->head_dim,
-                                         .scale = 1.0 / sqrt(shape->head_dim),
-                                         .query_begin = c->query_begin,
-                                         .position = c->position,
-                                         .q_type = shape->q_type,
-                                         .k_type = shape->kv_type,
-                                         .v_type = shape->kv_type,
-                                         .out_type = shape->out_type};
+    c->attention =
+        (struct cp_attention){.plan = c->plan,
+                              .stamp = c->plan->stamp,
+                              .n_heads = shape->n_heads,
+                              .n_kv_heads = shape->n_kv_heads,
+                              .head_dim = shape->head_dim,
+                              .value_dim = value_dim,
+                              .v_row = shape->v_in_k  ? shape->head_dim
+                                       : shape->v_row ? shape->v_row
+                                                      : value_dim,
+                              .scale = 1.0 / sqrt(shape->head_dim),
+                              .query_begin = c->query_begin,
+                              .position = c->position,
+                              .q_type = shape->q_type,
+                              .k_type = shape->kv_type,
+                              .v_type = shape->v_type ? shape->v_type - 1 : shape->kv_type,
+                              .out_type = shape->out_type};
     make_tensors(c);
     make_workspace(c);
 }
@@ -319,10 +347,10 @@ void case_free(struct attend_case *c) {
                       c->position,
                       c->typed_q,
                       c->typed_k,
-                      c->typed_v,
+                      c->shape.v_in_k ? NULL : c->typed_v,
                       c->q,
                       c->k,
-                      c->v,
+                      c->shape.v_in_k ? NULL : c->v,
                       c->attention.out,
                       c->attention.lse,
                       c->attention.workspace};
@@ -335,10 +363,11 @@ void case_free(struct attend_case *c) {
 void case_print(const struct attend_case *c) {
     const struct shape *s = &c->shape;
     fprintf(stderr,
-            "case: seed %llu, b %d, depth %d, c %d, h %d, h_kv %d, d %d, types of q, k and v, out: "
-            "%d %d %d, queries %d, values %d, poison %d\n",
+            "case: seed %llu, b %d, depth %d, c %d, h %d, h_kv %d, d %d, d_v %d, rows of V %d%s, "
+            "types of q, k and v, out: %d %d %d, queries %d, values %d, poison %d\n",
             c->seed, s->b, s->max_depth, s->chunk_size, s->n_heads, s->n_kv_heads, s->head_dim,
-            s->q_type, s->kv_type, s->out_type, s->query_mode, s->values, s->poison);
+            c->attention.value_dim, c->attention.v_row, s->v_in_k ? " in K" : "", s->q_type,
+            s->kv_type, s->out_type, s->query_mode, s->values, s->poison);
 }
 
 /* ---- Running and comparing ---- */
@@ -417,8 +446,12 @@ size_t case_key(const struct attend_case *c, int s, int j, int g) {
     return (slot + (size_t)(j % size)) * (size_t)c->shape.head_dim;
 }
 
+size_t case_value(const struct attend_case *c, int s, int j, int g) {
+    return case_key(c, s, j, g) / (size_t)c->shape.head_dim * (size_t)c->attention.v_row;
+}
+
 size_t case_out_bytes(const struct attend_case *c) {
-    return (size_t)c->n_rows * (size_t)c->shape.n_heads * (size_t)c->shape.head_dim *
+    return (size_t)c->n_rows * (size_t)c->shape.n_heads * (size_t)c->attention.value_dim *
            cp_number_size(c->shape.out_type);
 }
 

@@ -37,6 +37,10 @@ struct shape {
     int n_heads;
     int n_kv_heads;
     int head_dim;
+    int value_dim; /* 0: head_dim */
+    int v_row;     /* 0: value_dim */
+    int v_in_k;    /* 1 + x: V is K from number x on (v_row is head_dim); 0: it is not */
+    int v_type;    /* 1 + the type of V; 0: kv_type */
     int q_type;
     int kv_type;
     int out_type;
@@ -59,10 +63,12 @@ struct attend_case {
     void *typed_v;
     double *q; /* the numbers in them, in double */
     double *k;
-    double *v;
+    double *v; /* [capacity][h_kv][c][v_row]; in k, where V is in K */
 };
 
-/* The same seed makes the same case, except for the poison. Ends the program when memory is out. */
+/* The same seed makes the same case, except for the poison. Ends the program when memory is out.
+ * Where values have a width of their own, what stands behind one in its row is poison (WIDTH-1,
+ * WIDTH-2); case_compare() is not for these. */
 void case_make(struct attend_case *c, const struct shape *shape, unsigned long long seed);
 /* Makes a case over a given plan: b and max_depth are the plan's, and chunk_size must be. The case
  * frees the plan. */
@@ -104,8 +110,9 @@ int case_visible(const struct attend_case *c, int row);
 /* WINDOW-1, MASK-1: does the row see key j of its sequence? */
 int case_sees(const struct attend_case *c, int row, int j);
 
-/* Element 0 of key j of sequence s, for K/V head g, in k and v. */
+/* Element 0 of key j of sequence s, for K/V head g, in k; and of its value, in v. */
 size_t case_key(const struct attend_case *c, int s, int j, int g);
+size_t case_value(const struct attend_case *c, int s, int j, int g);
 
 /* Bytes of out and of lse. */
 size_t case_out_bytes(const struct attend_case *c);

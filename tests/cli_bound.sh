@@ -144,7 +144,7 @@ file beyond.json '{"scale": 1, "q": [1e300], "k": [[1e300]], "v": [[1]]}'
 file opposite.json '{"scale": 1, "q": [1e300, 1e300], "k": [[1e300, -1e300]], "v": [[1, 1]]}'
 file far.json '{"scale": 1, "q": [1e10], "k": [[1e10]], "v": [[1]]}'
 file one.json '{"scale": 1, "q": [1], "k": [[1]], "v": [[1]]}'
-file short.json '{"scale": 1, "q": [1, 2], "k": [[1, 2]], "v": [[1]]}'
+file short.json '{"scale": 1, "q": [1, 2], "k": [[1]], "v": [[1, 2]]}'
 file large1.json '{"scale": 1, "q": [1], "k": [[1e7]], "v": [[1]]}'
 printf '' >"$work/empty.json"
 printf ' \n\n' >"$work/blank.json"
@@ -153,6 +153,10 @@ python3 -c 'print({"scale": 1, "q": [30] * 128, "k": [[30, -30] * 64], "v": [[1]
 
 ok "the report" says "P: 84 % of B."
 ok "its row and class" says "row 1024 keys of 128 numbers, scores up to" --family normal
+ok "values of their own width" says "of 192 numbers, values of 128, scores up to" --head-dim 192 \
+    --value-dim 128
+ok "as many bounds as a value has numbers" json "t['head_dim'] == 576 and t['value_dim'] == 512 and
+    t['elements'] == 512 and t['claimed'] == 512" --head-dim 576 --value-dim 512
 for family in normal massive one-hot ties shifted subnormal offset cancelling wide rising equal \
     underflow edges; do
     ok "family $family" json "t['family'] == '$family' and t['claimed'] == 32 and
@@ -300,6 +304,9 @@ ok "a seed that JSON has no integer for" wrong \
 ok "no number" wrong "--keys needs a whole number from 1 to 1048576, not 'x'" --keys x
 ok "no keys" wrong "--keys needs" --keys 0
 ok "too many numbers" wrong "at most, not" --keys 1048576 --head-dim 65536
+ok "too many in values" wrong "keys times --value-dim must be" --keys 1048576 --head-dim 1 \
+    --value-dim 65536
+ok "a width of no value" wrong "value-dim" --value-dim 0
 ok "a negative seed" wrong "--seed needs" --seed -1
 ok "an error above 1" wrong "--exp-error needs a number from 0 to 0.5" --exp-error 2
 ok "an error that is none" wrong "--exp-error needs" --exp-error nan
@@ -334,12 +341,22 @@ ok "but in a format of more range" right --case "$work/value70.json" --input bf1
 ok "a directory" wrong "$work: cannot be read: Is a directory" --case "$work"
 ok "an empty file" wrong "empty.json: the file is empty" --case "$work/empty.json"
 ok "a blank file" wrong "blank.json: the file is empty" --case "$work/blank.json"
-ok "one number of two" wrong "v[0] has 1 number, but q has 2" --case "$work/short.json"
+ok "one number of two" wrong "k[0] has 1 number, but q has 2" --case "$work/short.json"
 ok "no such sum" wrong "--accumulate needs fp32, fp16, tensor-core or bf16, not 'fp64'" \
     --accumulate fp64
 ok "no such file" wrong "cannot be opened" --case "$work/nowhere.json"
 ok "a file that cannot be written" wrong "cannot be written" --save "$work/nowhere/case.json"
 ok "a row too long" wrong "k[1] has 3 numbers, but q has 2" --case "$work/long.json"
+printf '{"q": [1], "k": [[1], [2]], "v": [[1, 2, 3], [4, 5, 6]]}' >"$work/wide_values.json"
+ok "values that are wider than keys" json "t['value_dim'] == 3 and t['elements'] == 3" \
+    --case "$work/wide_values.json"
+printf '{"q": [1], "k": [[1], [2]], "v": [[1, 2, 3], [4, 5]]}' >"$work/two_widths.json"
+ok "values of two widths" wrong "v[1] has 2 numbers, but v[0] has 3" --case "$work/two_widths.json"
+printf '{"q": [1], "k": [[1]], "v": [[]]}' >"$work/no_value.json"
+ok "a value without a number" wrong "v[0] is not an array of 1 to" --case "$work/no_value.json"
+printf '{"q": [1], "k": [[1]], "v": [[1, 1e300]]}' >"$work/large_value.json"
+ok "the second number of a value" wrong "v[0][1] = 1e+300 does not fit" --input fp16 \
+    --case "$work/large_value.json"
 ok "a text in a row" wrong "v[0][1] is not a number" --case "$work/text.json"
 ok "rows without values" wrong "the same number of rows" --case "$work/uneven.json"
 ok "a query that is a number" wrong "q is not an array" --case "$work/query.json"

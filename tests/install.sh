@@ -50,6 +50,15 @@ headers_stand_alone() {
 step headers_stand_alone
 report $? "each header compiles alone, in plain C11"
 
+# GNU C sets FLT_EVAL_METHOD to 16 where the processor computes in binary16, and to 2 with x87.
+fp16=(-std=gnu11 -march=sapphirerapids -fsyntax-only -x c)
+if gcc "${fp16[@]}" /dev/null 2>/dev/null; then
+    echo '#include <chunkproof/kernel.h>' | gcc "${fp16[@]}" -I"$prefix/include" - &&
+        ! echo '#include <chunkproof/kernel.h>' |
+            gcc "${fp16[@]}" -mfpmath=387 -mno-avx512fp16 -I"$prefix/include" - 2>/dev/null
+    report $? "headers compile where binary16 is arithmetic, and not where double is wider"
+fi
+
 # Every function that the headers name, but for those of the launcher: they are in a library of
 # their own.
 grep -ohE '\bcp_[a-z0-9_]+\(' include/chunkproof/*.h | tr -d '(' | grep -v '^cp_cuda_' |

@@ -33,7 +33,8 @@ static void *allocate(size_t n, size_t size) {
 
 struct kept kept_case_make(const struct attend_case *c, double *exact, int per, int type,
                            int powers, unsigned long long *random) {
-    size_t n = places_of(c), d = (size_t)c->shape.head_dim, n_scales = kept_case_scales(c, per);
+    size_t n = places_of(c), n_scales = kept_case_scales(c, per);
+    size_t d = (size_t)(exact == c->v ? c->attention.v_row : c->shape.head_dim);
     struct kept kept = {type, allocate(n * d, cp_number_size(type)),
                         allocate(n_scales, sizeof(float))};
     double size = type == CP_INT8 ? 0x1p-5 : 1.0; /* integers have none below 1 */

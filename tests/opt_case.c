@@ -114,7 +114,7 @@ static double shift_keys(const struct attend_case *c, int row, int head, const s
     const struct cp_score_arithmetic there =
         gate_class_of_score(&kernel, c->attention.head_dim, &room->scales);
     const struct cp_shift_arithmetic arithmetic = gate_class_of_shift(&kernel);
-    size_t d = (size_t)c->attention.head_dim;
+    size_t d = (size_t)c->attention.head_dim, d_v = (size_t)c->attention.value_dim;
     double largest = 0.0, score;
     int keys = c->plan->sequence[case_sequence_of(c, row)].n_tokens;
     for (int j = 0, i = 0; j < keys; j++) {
@@ -129,7 +129,7 @@ static double shift_keys(const struct attend_case *c, int row, int head, const s
         struct cp_shift shift = score_case_shift_sink(c, head, &arithmetic, &score);
         largest = fmax(largest, fabs(score));
         memset(room->k + (size_t)*n * d, 0, d * sizeof(double));
-        memset(room->v + (size_t)*n * d, 0, d * sizeof(double));
+        memset(room->v + (size_t)*n * d_v, 0, d_v * sizeof(double));
         room->shift[*n] = shift.shift;
         room->shift_error[(*n)++] = shift.error;
     }
@@ -140,7 +140,7 @@ static double shift_keys(const struct attend_case *c, int row, int head, const s
 static double gather(const struct attend_case *c, int row, int head, const struct room *room,
                      int *n) {
     const struct cp_attention *a = &c->attention;
-    size_t d = (size_t)a->head_dim;
+    size_t d = (size_t)a->head_dim, d_v = (size_t)a->value_dim;
     const double *q = c->q + ((size_t)row * (size_t)a->n_heads + (size_t)head) * d;
     int s = case_sequence_of(c, row);
     double largest = 0.0;
@@ -149,14 +149,15 @@ static double gather(const struct attend_case *c, int row, int head, const struc
         if (!case_sees(c, row, j)) {
             continue;
         }
-        size_t at = case_key(c, s, j, head / (a->n_heads / a->n_kv_heads));
+        int g = head / (a->n_heads / a->n_kv_heads);
+        size_t at = case_key(c, s, j, g), value = case_value(c, s, j, g);
         double sum = 0.0;
         for (size_t x = 0; x < d; x++) {
             sum += q[x] * c->k[at + x];
         }
         largest = fmax(largest, fabs(sum * a->scale));
         memcpy(room->k + (size_t)*n * d, c->k + at, d * sizeof(double));
-        memcpy(room->v + (size_t)*n * d, c->v + at, d * sizeof(double));
+        memcpy(room->v + (size_t)*n * d_v, c->v + value, d_v * sizeof(double));
         ++*n;
     }
     return largest;
@@ -195,14 +196,15 @@ static int row_is_wrong(const struct attend_case *c, int row, int head, const st
     const struct cp_kernel kernel = kernel_of(a);
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
-    size_t d = (size_t)a->head_dim, at = (size_t)row * (size_t)a->n_heads + (size_t)head;
+    size_t d_v = (size_t)a->value_dim, at = (size_t)row * (size_t)a->n_heads + (size_t)head;
     int n, wrong = 0, changes = score_case_changes(c);
     double score = gather(c, row, head, room, &n), lse = -INFINITY, lse_bound = 0.0;
     score = changes ? shift_keys(c, row, head, room, &n) : score;
     struct cp_tolerance_row question = {n,
                                         a->head_dim,
+                                        a->value_dim,
                                         a->scale,
-                                        c->q + at * d,
+                                        c->q + at * (size_t)a->head_dim,
                                         room->k,
                                         room->v,
                                         room->scratch,
@@ -212,8 +214,8 @@ static int row_is_wrong(const struct attend_case *c, int row, int head, const st
                         score, &room->scales, &arithmetic, &counts);
     cp_tolerance(&arithmetic, &counts, &question, gate_lse_error(&kernel, n, score), room->expected,
                  room->bound, &lse, &lse_bound);
-    for (size_t x = 0; x < d; x++) {
-        double got = cp_number_load(a->out, a->out_type, at * d + x);
+    for (size_t x = 0; x < d_v; x++) {
+        double got = cp_number_load(a->out, a->out_type, at * d_v + x);
         if (compare(got, room->expected[x], room->bound[x], n == 0, largest) && wrong++ == 0) {
             fprintf(stderr, "row %d, head %d, element %zu: %.9g, not %.9g +- %g\n", row, head, x,
                     got, room->expected[x], room->bound[x]);
@@ -228,12 +230,12 @@ static int row_is_wrong(const struct attend_case *c, int row, int head, const st
 }
 
 int opt_case_wrong(const struct attend_case *c, int most, double *largest) {
-    size_t d = (size_t)c->shape.head_dim;
+    size_t d = (size_t)c->shape.head_dim, d_v = (size_t)c->attention.value_dim;
     size_t n = (size_t)c->shape.max_depth * (size_t)c->shape.chunk_size + 2;
-    struct room room = {allocate(n * d, sizeof(double)), allocate(n * d, sizeof(double)),
+    struct room room = {allocate(n * d, sizeof(double)), allocate(n * d_v, sizeof(double)),
                         allocate(n, sizeof(double)),     allocate(n, sizeof(double)),
-                        allocate(3 * n, sizeof(double)), allocate(d, sizeof(double)),
-                        allocate(d, sizeof(double)),     scales_of(c)};
+                        allocate(3 * n, sizeof(double)), allocate(d_v, sizeof(double)),
+                        allocate(d_v, sizeof(double)),   scales_of(c)};
     int pairs = c->n_rows * c->shape.n_heads, wrong = 0, step = pairs / most + 1;
     for (int x = 0; x < pairs; x += step) {
         wrong += row_is_wrong(c, x / c->shape.n_heads, x % c->shape.n_heads, &room, largest);

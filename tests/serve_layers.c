@@ -119,6 +119,8 @@ static void attend(const struct server *server, int layer, const struct serve_ro
         .n_heads = s->n_heads,
         .n_kv_heads = s->n_kv_heads,
         .head_dim = wide,
+        .value_dim = wide,
+        .v_row = wide,
         .scale = wide > s->d_head ? 1.0 : s->scale,
         .query_begin = rows->begin,
         .position = position,

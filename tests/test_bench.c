@@ -279,6 +279,8 @@ static void problem_new(struct problem *p) {
                                          .n_heads = 2,
                                          .n_kv_heads = 1,
                                          .head_dim = 32,
+                                         .value_dim = 32,
+                                         .v_row = 32,
                                          .scale = 0.18,
                                          .q_type = CP_FP16,
                                          .k_type = CP_FP16,

@@ -20,7 +20,7 @@
 #define KEYS 180
 #define DIM  20
 
-static const struct bound_row size = {.n = KEYS, .d = DIM, .scale = 1.0};
+static const struct bound_row size = {.n = KEYS, .d = DIM, .d_v = DIM, .scale = 1.0};
 
 static const struct sum sums[] = {
     {SUM_SEQUENTIAL, SUM_FORWARD, 0, 1, 24, 0},
@@ -81,7 +81,7 @@ static double worst(const struct bound_options *declared, const struct options *
     p.d = DIM;
     for (int family = 0; family < BOUND_FAMILIES; family++) {
         struct bound_options o = *declared;
-        struct bound_row row = {KEYS, DIM, 1.0 / sqrt(DIM), p.q, p.k, p.v};
+        struct bound_row row = {KEYS, DIM, DIM, 1.0 / sqrt(DIM), p.q, p.k, p.v};
         struct result result = {.out = out};
         o.family = (enum bound_family)family;
         o.seed = (unsigned long long)family;
@@ -89,7 +89,8 @@ static double worst(const struct bound_options *declared, const struct options *
         p.scale = row.scale;
         emulate(kernel, &p, &result);
         bound_class(&o, &size, result.largest_score, 0.0, &arithmetic, &counts);
-        struct cp_tolerance_row asked = {KEYS, DIM, p.scale, p.q, p.k, p.v, scratch, NULL, NULL};
+        struct cp_tolerance_row asked = {KEYS, DIM, DIM,     p.scale, p.q,
+                                         p.k,  p.v, scratch, NULL,    NULL};
         cp_tolerance(&arithmetic, &counts, &asked, 0.0, expected, bound, NULL, NULL);
         for (int x = 0; x < DIM && !result.overflow; x++) {
             double error = fabs(out[x] - expected[x]);
@@ -193,7 +194,7 @@ static void sums_by_a_tensor_core_keep_their_own_bound(void **state) {
     struct cp_arithmetic a;
     struct cp_counts counts;
     (void)state;
-    assert_int_equal(bound_row_new(&row, KEYS, DIM), 0);
+    assert_int_equal(bound_row_new(&row, KEYS, DIM, DIM), 0);
     o.accumulate = ACCUMULATE_TENSOR_CORE;
     o.input = CP_FP32; /* values of so few bits as binary16 has add up exactly */
     o.output = CP_FP32;
@@ -209,7 +210,7 @@ static void sums_by_a_tensor_core_keep_their_own_bound(void **state) {
     emulate(&kernel, &p, &result);
     bound_class(&o, &size, 0.0, 0.0, &a, &counts);
     a.eps = a.u_arg = a.u_n = a.weights.unit = a.weights.tiny = 0.0; /* none of it happens */
-    struct cp_tolerance_row asked = {KEYS, DIM, p.scale, p.q, p.k, p.v, scratch, NULL, NULL};
+    struct cp_tolerance_row asked = {KEYS, DIM, DIM, p.scale, p.q, p.k, p.v, scratch, NULL, NULL};
     cp_tolerance(&a, &counts, &asked, 0.0, expected, bound, NULL, NULL);
     for (int x = 0; x < DIM; x++) {
         most = fmax(most, fabs(out[x] - expected[x]) / bound[x]);
@@ -249,7 +250,7 @@ static void looser_is_larger(void **state) {
     struct bound_figures base, other;
     struct bound_options o = plain();
     (void)state;
-    assert_int_equal(bound_row_new(&row, KEYS, DIM), 0);
+    assert_int_equal(bound_row_new(&row, KEYS, DIM, DIM), 0);
     o.family = BOUND_NORMAL;
     o.seed = 1;
     o.chunk = 16;

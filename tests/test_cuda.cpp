@@ -28,23 +28,23 @@ struct LateRig : Late, Rig {
     }
 };
 
-/* b, depth, c, h, h_kv, d; types; queries, values, poison */
+enum { NANS = CASE_POISON_NAN, LARGE = CASE_POISON_HUGE };
+/* b, depth, c, h, h_kv, d; no widths; types; queries, values, poison */
 static const shape shapes[] = {
-    {5, 4, 16, 4, 2, 64, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN},
-    {4, 3, 5, 3, 1, 64, CP_FP16, CP_FP16, CP_FP32, CASE_SEVERAL, CASE_ONE_HOT, CASE_POISON_NAN},
-    {3, 2, 64, 2, 1, 64, CP_FP16, CP_FP16, CP_FP16, CASE_MORE, CASE_MASSIVE, CASE_POISON_HUGE},
-    {4, 3, 16, 4, 2, 64, CP_FP16, CP_FP16, CP_FP32, CASE_OWN, CASE_NORMAL, CASE_POISON_NAN},
-    {0, 3, 16, 2, 1, 64, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN},
-    {5, 4, 16, 4, 2, 64, CP_BF16, CP_BF16, CP_BF16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN},
-    {4, 3, 5, 3, 1, 64, CP_BF16, CP_BF16, CP_FP32, CASE_SEVERAL, CASE_MASSIVE, CASE_POISON_HUGE},
+    {5, 4, 16, 4, 2, 64, 0, 0, 0, 0, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, NANS},
+    {4, 3, 5, 3, 1, 64, 0, 0, 0, 0, CP_FP16, CP_FP16, CP_FP32, CASE_SEVERAL, CASE_ONE_HOT, NANS},
+    {3, 2, 64, 2, 1, 64, 0, 0, 0, 0, CP_FP16, CP_FP16, CP_FP16, CASE_MORE, CASE_MASSIVE, LARGE},
+    {4, 3, 16, 4, 2, 64, 0, 0, 0, 0, CP_FP16, CP_FP16, CP_FP32, CASE_OWN, CASE_NORMAL, NANS},
+    {0, 3, 16, 2, 1, 64, 0, 0, 0, 0, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, NANS},
+    {5, 4, 16, 4, 2, 64, 0, 0, 0, 0, CP_BF16, CP_BF16, CP_BF16, CASE_DECODE, CASE_NORMAL, NANS},
+    {4, 3, 5, 3, 1, 64, 0, 0, 0, 0, CP_BF16, CP_BF16, CP_FP32, CASE_SEVERAL, CASE_MASSIVE, LARGE},
 };
-
 static const shape &plain_shape = shapes[0];
 
 /* For what has nothing to do with the size. */
 static shape small(int head_dim) {
-    return {3,       3,       16,      2,           1,           head_dim,
-            CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, CASE_POISON_NAN};
+    return {3, 3, 16,      2,       1,       head_dim,    0,           0,
+            0, 0, CP_FP16, CP_FP16, CP_FP16, CASE_DECODE, CASE_NORMAL, NANS};
 }
 
 /* ---- Results ---- */
@@ -542,7 +542,7 @@ static void wrong_attention_is_refused(void **) {
         {"other head dimensions", CP_ERROR_UNSUPPORTED,
          [](A &a) {
              a.version = 2;
-             a.head_dim = 48;
+             a.head_dim = a.value_dim = a.v_row = 48;
          }},
     };
     for (const auto &w : wrong) {

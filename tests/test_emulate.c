@@ -128,7 +128,7 @@ static void references_apart_from_the_maximum_cost(void **state) {
     p.d = 4;
     problem_fill(&p, NORMAL, &o, &random);
     class_of(&o, &p, 4.0, &a, &counts);
-    struct cp_tolerance_row row = {p.n, p.d, p.scale, p.q, p.k, p.v, scratch, NULL, NULL};
+    struct cp_tolerance_row row = {p.n, p.d, p.d, p.scale, p.q, p.k, p.v, scratch, NULL, NULL};
     cp_tolerance(&a, &counts, &row, 0.0, expected, bound, NULL, NULL);
     a.above = 5.0;
     cp_tolerance(&a, &counts, &row, 0.0, expected, wider, NULL, NULL);

@@ -248,7 +248,8 @@ static double judge_certified(const struct problem *p, int n_parts, int largest,
     double scratch[3 * MOST_KEYS], expected[MOST_DIM], bound[MOST_DIM], expected_lse, lse_bound;
     struct cp_arithmetic class = cp_arithmetic_fp64(p->d);
     struct cp_counts counts = cp_counts_of_chunks(largest, n_parts);
-    struct cp_tolerance_row row = {p->n, p->d, p->scale, p->q, p->k, p->v, scratch, NULL, NULL};
+    struct cp_tolerance_row row = {p->n, p->d, p->d,    p->scale, p->q,
+                                   p->k, p->v, scratch, NULL,     NULL};
     double own = 4.0 * BOUND_U * (fabs(true_lse) + log(p->n)); /* of log n and of m + log n */
     cp_tolerance(&class, &counts, &row, own, expected, bound, &expected_lse, &lse_bound);
     double worst = ratio(fabs(lse - true_lse), lse_bound + BOUND_U * fabs(true_lse));

@@ -18,7 +18,7 @@ static void judge_sees_what_is_wrong(void **state) {
     double scratch[6], expected, bound, lse, lse_bound;
     struct cp_arithmetic a = cp_arithmetic_fp32(1, cp_format_fp16(), cp_format_fp16());
     struct cp_counts counts = cp_counts_of_chunks(1, 2);
-    struct cp_tolerance_row row = {2, 1, 1.0, &q, k, v, scratch, NULL, NULL};
+    struct cp_tolerance_row row = {2, 1, 1, 1.0, &q, k, v, scratch, NULL, NULL};
     enum claim claim, of_lse;
     (void)state;
     cp_tolerance(&a, &counts, &row, 0.0, &expected, &bound, &lse, &lse_bound);

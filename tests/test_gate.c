@@ -153,7 +153,7 @@ static void check_alone(const struct gate_problem *p, int s) {
         assert_int_equal(gate_visible(&alone, r), gate_visible(p, p->query_begin[s] + r));
     }
     for (int j = 0; j < p->n_tokens[s]; j++) {
-        assert_int_equal(gate_key_at(&alone, 0, j, 0), gate_key_at(p, s, j, 0));
+        assert_int_equal(gate_key_row(&alone, 0, j, 0), gate_key_row(p, s, j, 0));
     }
     if (alone.n_rows > 0) {
         assert_memory_equal(alone.q, p->q + (size_t)p->query_begin[s] * row,
@@ -196,7 +196,7 @@ static void lengths_grow_where_there_is_room(void **state) {
         gate_values_fill(&p);
         for (int s = 0; s < p.b; s++) {
             for (int j = 0; j < p.n_tokens[s]; j++) {
-                assert_false(isnan(p.k[gate_key_at(&p, s, j, 0)]));
+                assert_false(isnan(*gate_key(&p, s, j, 0)));
             }
         }
         gate_problem_free(&p);
@@ -255,8 +255,7 @@ static void row_new(struct row *r, const struct gate_problem *p, int row, int he
     int g = head / (p->recipe.n_heads / p->recipe.n_kv_heads), s = gate_sequence_of(p, row);
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
-    r->n = gate_visible(p, row);
-    r->d = p->recipe.head_dim;
+    *r = (struct row){.n = gate_visible(p, row), .d = p->recipe.head_dim};
     size_t d = (size_t)r->d, n = (size_t)r->n * d;
     r->k = malloc((2 * n + 3 * (size_t)r->n + 2 * d + 1) * sizeof(double));
     assert_non_null(r->k);
@@ -266,10 +265,11 @@ static void row_new(struct row *r, const struct gate_problem *p, int row, int he
     r->bound = r->expected + d;
     r->q = p->q + ((size_t)row * (size_t)p->recipe.n_heads + (size_t)head) * d;
     for (int j = 0; j < r->n; j++) {
-        memcpy(r->k + (size_t)j * d, p->k + gate_key_at(p, s, j, g), d * sizeof(double));
-        memcpy(r->v + (size_t)j * d, p->v + gate_key_at(p, s, j, g), d * sizeof(double));
+        memcpy(r->k + (size_t)j * d, gate_key(p, s, j, g), d * sizeof(double));
+        memcpy(r->v + (size_t)j * d, gate_value(p, s, j, g), d * sizeof(double));
     }
-    struct cp_tolerance_row ask = {r->n, r->d, p->scale, r->q, r->k, r->v, r->scratch, NULL, NULL};
+    struct cp_tolerance_row ask = {r->n, r->d, r->d,       p->scale, r->q,
+                                   r->k, r->v, r->scratch, NULL,     NULL};
     gate_class(&plain, &p->recipe, r->n, 1e4, &arithmetic, &counts);
     cp_tolerance(&arithmetic, &counts, &ask, 0.0, r->expected, r->bound, NULL, NULL);
 }

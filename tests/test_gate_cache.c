@@ -96,7 +96,7 @@ static int check_key(const struct made *m, int s, int j, int head) {
     int run = gate_run_of(&m->p, s, j), at = s * m->p.table_width + run;
     int chunk = m->p.table[at], slot = j - m->p.first[at], d = m->recipe.head_dim;
     int number = m->call->table[at]; /* of the chunk, in a large pool */
-    size_t place = gate_key_at(&m->p, s, j, head);
+    size_t place = gate_key_row(&m->p, s, j, head) * (size_t)d;
     for (int i = 0; i < d; i++) {
         long long k = chunk * m->call->k_chunk + head * m->call->k_head + slot * m->call->k_slot;
         long long v = chunk * m->call->v_chunk + head * m->call->v_head + slot * m->call->v_slot;
@@ -182,9 +182,9 @@ static void the_whole_format_is_used(void **state) {
             make(&m, index, &kernel);
             for (int s = 0; s < m.p.b; s++) {
                 for (int j = 0; j < m.p.n_tokens[s]; j += 1 + m.p.n_tokens[s] / 40) {
-                    size_t at = gate_key_at(&m.p, s, j, 0);
+                    const double *key = gate_key(&m.p, s, j, 0);
                     for (int i = 0; i < m.recipe.head_dim; i++) {
-                        double x = m.p.k[at + (size_t)i] / (double)m.p.cache.k_scale[0];
+                        double x = key[i] / (double)m.p.cache.k_scale[0];
                         for (int bits = 0; bits < 256; bits++) {
                             seen[bits] |= number_of((uint8_t)bits, cache) == x;
                         }
@@ -213,9 +213,9 @@ static void rotated_integers_are_of_8_bits(void **state) {
         make(&m, index, &kernel);
         for (int s = 0; s < m.p.b; s++) {
             for (int j = 0; j < m.p.n_tokens[s]; j++) {
-                size_t at = gate_key_at(&m.p, s, j, 0), d = (size_t)m.recipe.head_dim;
+                size_t row = gate_key_row(&m.p, s, j, 0), d = (size_t)m.recipe.head_dim;
                 for (size_t i = 0; i < d; i++) {
-                    double x = m.p.k[at + i] / (double)m.p.cache.k_scale[at / d];
+                    double x = m.p.k[row * d + i] / (double)m.p.cache.k_scale[row];
                     assert_true(x == floor(x) && x >= -128.0 && x <= 127.0);
                     most += x == 127.0 || x == -128.0;
                 }

@@ -305,7 +305,7 @@ static void large_queries_may_overflow(void **state) {
     struct cp_kernel kernel = plain;
     struct gate_rotated rotated = {.quarters = 0};
     double q = 1.0, k[] = {0x1p-10, 0x1p-10}, scratch[6];
-    struct cp_tolerance_row row = {2, 1, 1.0, &q, k, k, scratch, NULL, NULL};
+    struct cp_tolerance_row row = {2, 1, 1, 1.0, &q, k, k, scratch, NULL, NULL};
     struct gate_extent extent = gate_extent_of(&row);
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;

@@ -68,7 +68,7 @@ static void certify(struct certified *c, const struct gate_problem *p,
 }
 
 static const double *key_of(const struct gate_problem *p, const double *array, int j) {
-    return array + gate_key_at(p, p->b - 1, j, 0);
+    return array + gate_key_row(p, p->b - 1, j, 0) * (size_t)p->recipe.head_dim;
 }
 
 /* GATE-11: the sums of a column leave binary16, attention does not, and the bound is finite. */
@@ -155,7 +155,7 @@ static void extreme_queries_and_keys_have_usual_scores(void **state) {
 static enum gate_overflow overflow(const struct cp_kernel *kernel, double q, double v) {
     const double k[] = {1.0, 2.0}, values[] = {v, -v};
     double scratch[6];
-    const struct cp_tolerance_row row = {2, 1, 1.0, &q, k, values, scratch, NULL, NULL};
+    const struct cp_tolerance_row row = {2, 1, 1, 1.0, &q, k, values, scratch, NULL, NULL};
     const struct gate_recipe recipe = {
         .n_heads = 1, .n_kv_heads = 1, .head_dim = 1, .chunk_size = 2};
     struct gate_extent extent = gate_extent_of(&row);

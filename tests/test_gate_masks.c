@@ -275,6 +275,27 @@ static void a_case_file_keeps_the_mask(void **state) {
     }
 }
 
+/* GATE-2: bits take no step away, and a kernel may cut where they begin. */
+static void bits_are_one_step_more(void **state) {
+    const struct cp_kernel kernel = kernel_of(CP_MASKS_BITS), causal = kernel_of(0);
+    int masked = 0;
+    (void)state;
+    for (int index = 0; index < CASES; index++) {
+        struct made m, same;
+        make(&m, index, &kernel);
+        make(&same, index, &causal);
+        for (int row = 0; row < m.p.n_rows; row++) {
+            int steps = gate_steps_of_row(&causal, &same.p, row);
+            int more = steps > 0 && m.call->mask_bits != NULL;
+            assert_int_equal(gate_steps_of_row(&kernel, &m.p, row), steps + more);
+            masked += more;
+        }
+        done(&m);
+        done(&same);
+    }
+    assert_true(masked > 100);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_see_what_the_clause_says),
@@ -283,6 +304,7 @@ int main(void) {
         cmocka_unit_test(masks_follow_when_sequences_grow),
         cmocka_unit_test(parts_have_the_bits_of_their_rows),
         cmocka_unit_test(a_case_file_keeps_the_mask),
+        cmocka_unit_test(bits_are_one_step_more),
     };
     return cmocka_run_group_tests_name("gate masks", tests, NULL, NULL);
 }

@@ -230,11 +230,10 @@ static void check_keys(const struct made *m, int *count) {
             assert_in_range(slot, 0, p->table_tokens[at] - 1);
             assert_int_equal(position, p->table_position[at] + slot);
             assert_true(position > before);
-            assert_int_equal(gate_key_at(p, s, j, 0),
-                             ((size_t)p->table[at] * (size_t)p->recipe.n_kv_heads *
-                                  (size_t)p->recipe.chunk_size +
-                              (size_t)slot) *
-                                 (size_t)p->recipe.head_dim);
+            assert_int_equal(gate_key_row(p, s, j, 0), (size_t)p->table[at] *
+                                                               (size_t)p->recipe.n_kv_heads *
+                                                               (size_t)p->recipe.chunk_size +
+                                                           (size_t)slot);
             before = position;
             *count += k >= p->n_shared_chunks[s];
         }
@@ -368,7 +367,7 @@ static void alone_it_is_the_same_sequence(void **state) {
         assert_int_equal(alone.n_tokens[0], m.p.n_tokens[s]);
         assert_int_equal(alone.n_rows, m.p.n_rows - first);
         for (int j = 0; j < alone.n_tokens[0]; j++) {
-            assert_int_equal(gate_key_at(&alone, 0, j, 0), gate_key_at(&m.p, s, j, 0));
+            assert_int_equal(gate_key_row(&alone, 0, j, 0), gate_key_row(&m.p, s, j, 0));
             assert_int_equal(gate_position_of(&alone, 0, j), gate_position_of(&m.p, s, j));
         }
         for (int row = 0; row < alone.n_rows; row++) {

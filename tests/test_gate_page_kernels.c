@@ -94,12 +94,31 @@ static void pages_of_a_large_pool(void **state) {
     }
 }
 
+/* CONV-13: values of other widths than keys, and in their keys: as they lie, far apart, of a large
+ * pool, and when the case runs again with more keys. */
+static void values_of_other_widths(void **state) {
+    static const char *const of_widths[] = {"gate/width_strides.so", "gate/latent_splits.so",
+                                            "gate/width_reference.so", "gate/latent_reference.so"};
+    (void)state;
+    for (size_t k = 0; k < sizeof of_widths / sizeof of_widths[0]; k++) {
+        for (int index = 0; index < 4; index++) {
+            struct gate_recipe r = recipe_of(index);
+            r.value_dim = 40;
+            r.renewed = 1;
+            r.layout |= index == 1 && k < 2 ? GATE_FAR : 0;
+            r.pool = index >= 2 && k < 2 ? 300000 : 0; /* of which nobody makes a copy */
+            expect(of_widths[k], &r, GATE_RIGHT);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     run_if_kernel(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(workspace_is_asked_for_again),
         cmocka_unit_test(pages_far_apart),
         cmocka_unit_test(pages_of_a_large_pool),
+        cmocka_unit_test(values_of_other_widths),
     };
     return cmocka_run_group_tests_name("gate page kernels", tests, NULL, NULL);
 }

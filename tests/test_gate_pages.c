@@ -130,11 +130,11 @@ static double number_at(const struct made *m, int is_v, struct spot at, int head
 
 static int check_key(const struct made *m, int s, int j, int head) {
     struct spot at = spot_of(m, s, j);
-    size_t key = gate_key_at(&m->p, s, j, head);
+    const double *k = gate_key(&m->p, s, j, head), *v = gate_value(&m->p, s, j, head);
     assert_in_range(at.page, 0, m->call->capacity - 1);
     for (int i = 0; i < m->recipe.head_dim; i++) {
-        assert_true(number_at(m, 0, at, head, i) == m->p.k[key + (size_t)i]);
-        assert_true(number_at(m, 1, at, head, i) == m->p.v[key + (size_t)i]);
+        assert_true(number_at(m, 0, at, head, i) == k[i]);
+        assert_true(number_at(m, 1, at, head, i) == v[i]);
     }
     return m->recipe.head_dim;
 }
@@ -267,7 +267,7 @@ static void lists_are_as_kernels_expect_them(void **state) {
 static int have_same_keys(const struct gate_problem *p, int s, int t, int i, int size) {
     for (int j = i * size; j < (i + 1) * size; j++) {
         if (j >= p->n_tokens[s] || j >= p->n_tokens[t] ||
-            gate_key_at(p, s, j, 0) != gate_key_at(p, t, j, 0)) {
+            gate_key_row(p, s, j, 0) != gate_key_row(p, t, j, 0)) {
             return 0;
         }
     }

@@ -336,12 +336,11 @@ static void chosen_keys_are_turned_back(void **state) {
             for (int s = 0; s < placed.b; s++) {
                 for (int j = 0; j < placed.n_tokens[s]; j += 3) {
                     double k[512];
-                    size_t at = gate_key_at(&placed, s, j, 0), bytes = sizeof *k;
-                    bytes *= (size_t)placed.recipe.head_dim;
-                    memcpy(k, m.p.k + at, bytes);
+                    const double *key = gate_key(&placed, s, j, 0);
+                    memcpy(k, gate_key(&m.p, s, j, 0), (size_t)placed.recipe.head_dim * sizeof *k);
                     gate_rotate(&m.p.rotation, gate_angle_of(&m.p, s, j), k);
                     for (int e = 0; e < placed.recipe.head_dim; e++) {
-                        assert_true(k[e] == placed.k[at + (size_t)e]);
+                        assert_true(k[e] == key[e]);
                         n++;
                     }
                 }
@@ -483,7 +482,7 @@ static void large_numbers_may_overflow(void **state) {
 
     struct cp_kernel kernel = kernel_of(0);
     double q = 1.0, k[] = {0x1p-10, 0x1p-10}, scratch[6];
-    struct cp_tolerance_row row = {2, 1, 1.0, &q, k, k, scratch, NULL, NULL};
+    struct cp_tolerance_row row = {2, 1, 1, 1.0, &q, k, k, scratch, NULL, NULL};
     struct gate_extent extent = gate_extent_of(&row);
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;

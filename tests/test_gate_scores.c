@@ -243,11 +243,11 @@ static void attend(const struct made *m, const struct cp_kernel_conventions *c, 
     for (int pass = 0; pass < 2; pass++) {
         memset(out, 0, (pass == 0 ? 0 : (size_t)d) * sizeof *out);
         for (int j = 0; j < p->n_tokens[s]; j++) {
-            size_t at = gate_key_at(p, s, j, g);
+            const double *k = gate_key(p, s, j, g), *v = gate_value(p, s, j, g);
             int t = gate_position_of(p, s, j);
             double score = 0.0;
             for (int i = 0; i < d; i++) {
-                score += p->scale * q[i] * p->k[at + (size_t)i];
+                score += p->scale * q[i] * k[i];
             }
             score = changed(m->call, c, head, t, stands, score);
             if (!is_seen(m->call, stands, t)) {
@@ -255,7 +255,7 @@ static void attend(const struct made *m, const struct cp_kernel_conventions *c, 
             }
             top = pass == 0 ? fmax(top, score) : top;
             for (int i = 0; i < d && pass == 1; i++) {
-                out[i] += exp(score - top) * p->v[at + (size_t)i];
+                out[i] += exp(score - top) * v[i];
             }
             n += pass == 1 ? exp(score - top) : 0.0;
         }
@@ -361,7 +361,8 @@ static void shifts_have_the_errors_of_the_class(void **state) {
     struct gate_scores scores = {.cap = 2.0};
     const struct gate_rotated placed = {0};
     double q = 1.0, k[] = {1.0, 4.0}, shift[2], fine[2], coarse[2], wide[2];
-    struct cp_tolerance_row row = {.n_keys = 2, .head_dim = 1, .scale = 1.0, .q = &q, .k = k};
+    struct cp_tolerance_row row = {
+        .n_keys = 2, .head_dim = 1, .value_dim = 1, .scale = 1.0, .q = &q, .k = k};
     (void)state;
     gate_shift_keys(&kernel, 1, &placed, &scores, 0, &row, NULL, shift, fine);
     for (int j = 0; j < 2; j++) {

@@ -149,6 +149,8 @@ static struct cp_attention attention_of(const struct cp_plan *plan, const double
                                  .n_heads = 1,
                                  .n_kv_heads = 1,
                                  .head_dim = 1,
+                                 .value_dim = 1,
+                                 .v_row = 1,
                                  .scale = 1.0,
                                  .q_type = CP_FP64,
                                  .k_type = CP_FP64,
@@ -260,18 +262,18 @@ static void a_path_is_as_if_decoded_alone(void **unused) {
 /* ---- Forests ---- */
 
 static void forest(struct attend_case *c, unsigned long long seed) {
-    const struct shape shape = {5,
-                                4,
-                                1 + (int)(seed % 9),
-                                seed % 3 == 0 ? 4 : 2,
-                                2,
-                                3,
-                                CP_FP64,
-                                CP_FP64,
-                                CP_FP64,
-                                (int)(seed % CASE_N_QUERY_MODE),
-                                CASE_NORMAL,
-                                CASE_POISON_NAN};
+    const struct shape shape = {.b = 5,
+                                .max_depth = 4,
+                                .chunk_size = 1 + (int)(seed % 9),
+                                .n_heads = seed % 3 == 0 ? 4 : 2,
+                                .n_kv_heads = 2,
+                                .head_dim = 3,
+                                .q_type = CP_FP64,
+                                .kv_type = CP_FP64,
+                                .out_type = CP_FP64,
+                                .query_mode = (int)(seed % CASE_N_QUERY_MODE),
+                                .values = CASE_NORMAL,
+                                .poison = CASE_POISON_NAN};
     case_make(c, &shape, seed);
 }
 
@@ -415,7 +417,7 @@ static void prompts_of_modules_have_masks(void **unused) {
         }
         mask_case_make(&m, p.rows[p.plan->n_sequences], n, (int)(seed / 2 % MASK_N_KIND), seed);
         struct cp_attention a = attention_of(p.plan, q, k, v, out, lse);
-        a.head_dim = D;
+        a.head_dim = a.value_dim = a.v_row = D;
         a.query_begin = p.rows;
         a.position = p.position;
         a.window = draw_window(&random);

@@ -189,7 +189,7 @@ static void every_weight_is_a_sum_of_its_parts(void **state) {
                 x % 2 ? w->score[x] : ldexpf(w->score[x], -(int)(random_bits(&random) % 150));
         }
         memset(w->o, 0, sizeof w->o);
-        w->multiplier.take_weights(w->score, UNITS, CP_OPT_KEYS, d, w->room);
+        w->multiplier.take_weights(w->score, UNITS, CP_OPT_KEYS, w->room);
         assert_int_equal(add_values(w, UNITS, UNITS, v, d), 1);
         for (int x = 0; x < per_tile; x++) {
             assert_true(w->o[x % UNITS * MOST_D + x / UNITS] == w->score[x]);
@@ -313,7 +313,7 @@ static void values_of_every_size(void **state) {
             before[at] = (float)random_normal(&random);
         }
         memcpy(w->o, before, sizeof before);
-        w->multiplier.take_weights(w->score, padded_rows, keys, d, w->room);
+        w->multiplier.take_weights(w->score, padded_rows, keys, w->room);
         assert_int_equal(add_values(w, rows, padded_rows, keys_of(w, type, keys, d), d), 1);
         check_values(w, before, type, rows, padded_rows, keys, d);
     }
@@ -369,7 +369,7 @@ static void strange_keys_are_refused(void **state) {
         memcpy(score, w->score, sizeof score);
         assert_int_equal(scores(w, CP_FP32, padded_rows, kv, d), taken);
         assert_true(taken || memcmp(score, w->score, sizeof score) == 0);
-        w->multiplier.take_weights(w->column, padded_rows, keys, d, w->room);
+        w->multiplier.take_weights(w->column, padded_rows, keys, w->room);
         for (int x = 0; x < d; x += CP_OPT_PANEL) {
             struct opt_wanted none = {NULL, NULL};
             int here = place % d / CP_OPT_PANEL == x / CP_OPT_PANEL;
@@ -415,7 +415,7 @@ static void nothing_behind_a_row_is_read(void **state) {
             memset(w->o, 0, sizeof w->o);
             w->score[16] = w->score[32] = 1.0F;
             w->score[0] = 0.0F;
-            w->multiplier.take_weights(w->score, 16, 3, d, w->room);
+            w->multiplier.take_weights(w->score, 16, 3, w->room);
             assert_int_equal(add_values(w, 1, 16, kv, d), 1);
             assert_true(w->o[d - 1] == 2.0F * (0.5F + (float)(d - 1)));
         }

@@ -227,6 +227,7 @@ static void compare(const float *one, const float *right, const float *magnitude
     }
 }
 
+/* Keys have d numbers; values have d_v of these, in rows of d, the last of which ends with them. */
 static void dots_and_values_of_few_rows(void **unused) {
     float q[FEW * WIDEST], kv[CP_OPT_KEYS * WIDEST], weight[FEW * CP_OPT_KEYS], o[FEW * WIDEST];
     float score[3][FEW * CP_OPT_KEYS], sum[3][FEW * WIDEST];
@@ -242,7 +243,9 @@ static void dots_and_values_of_few_rows(void **unused) {
         for (int keys = 1; keys <= CP_OPT_KEYS; keys++) {
             int rows = 1 + keys % FEW, d = 1 + keys * 7 % WIDEST, type = types[keys % 6];
             size_t stride = (size_t)(d + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
+            int d_v = keys % 2 ? d : 1 + keys * 5 % d, n = (keys - 1) * d + d_v;
             void *of = typed(kv, keys * d, type, 0), *sizes = typed(kv, keys * d, type, 1);
+            void *v = typed(kv, n, type, 0), *v_sizes = typed(kv, n, type, 1);
             memset(score, 0, sizeof score);
             kernels.dots(score[0], q, stride, rows, of, type, keys, d);
             plain.dots(score[1], q, stride, rows, of, type, keys, d);
@@ -251,12 +254,14 @@ static void dots_and_values_of_few_rows(void **unused) {
             memcpy(sum[0], o, sizeof o);
             memcpy(sum[1], o, sizeof o);
             memcpy(sum[2], o_size, sizeof o);
-            kernels.values(sum[0], stride, weight, rows, of, type, keys, d);
-            plain.values(sum[1], stride, weight, rows, of, type, keys, d);
-            plain.values(sum[2], stride, w_size, rows, sizes, type, keys, d);
+            kernels.values(sum[0], stride, weight, rows, v, (size_t)d, type, keys, d_v);
+            plain.values(sum[1], stride, weight, rows, v, (size_t)d, type, keys, d_v);
+            plain.values(sum[2], stride, w_size, rows, v_sizes, (size_t)d, type, keys, d_v);
             compare(sum[0], sum[1], sum[2], keys + 1, FEW * WIDEST);
             free(of);
             free(sizes);
+            free(v);
+            free(v_sizes);
         }
     }
     free(q_size);

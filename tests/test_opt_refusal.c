@@ -166,6 +166,10 @@ static void a_stale_plan(void **state) {
     }
 }
 
+static void set_width(struct cp_attention *a, int d) {
+    a->head_dim = a->value_dim = a->v_row = d;
+}
+
 static void expect_shape_refused(const struct world *w, const struct cp_attention *a) {
     expect_refused(w, a, CP_ERROR_SHAPE);
     assert_int_equal(cp_opt_workspace(w->opt, a), 0);
@@ -179,7 +183,7 @@ static void dimensions_and_types(void **state) {
         struct cp_attention a = w->a;
         a.n_heads = bad[i][0];
         a.n_kv_heads = bad[i][1];
-        a.head_dim = bad[i][2];
+        set_width(&a, bad[i][2]);
         expect_shape_refused(w, &a);
     }
     for (int field = 0; field < 4; field++) {
@@ -213,7 +217,8 @@ static void sizes_that_overflow(void **state) {
     const struct cp_plan_sequence path = plan->sequence[0];
     const int b = plan->n_sequences, n_shared = plan->n_shared;
     int begin[2] = {0, 0};
-    a.n_heads = a.n_kv_heads = a.head_dim = INT_MAX; /* K */
+    a.n_heads = a.n_kv_heads = INT_MAX; /* K */
+    set_width(&a, INT_MAX);
     expect_shape_refused(w, &a);
     a.n_kv_heads = 1; /* Q */
     expect_shape_refused(w, &a);
@@ -223,7 +228,7 @@ static void sizes_that_overflow(void **state) {
     a.query_begin = begin;
     a.variant = CP_MERGE_AT_ONCE; /* of which cp_attend() keeps partial results here */
     a.n_heads = INT_MAX;
-    a.head_dim = 1;
+    set_width(&a, 1);
     a.out_type = CP_FP64;
     begin[1] = 1 << 30; /* the output: 2^30 h 8 bytes; Q has a quarter of that */
     expect_shape_refused(w, &a);
@@ -234,6 +239,58 @@ static void sizes_that_overflow(void **state) {
     begin[1] = 1 << 25; /* all fit: now only the workspace is too small */
     expect_refused(w, &a, CP_ERROR_WORKSPACE);
     assert_true(cp_opt_workspace(w->opt, &a) > (size_t)(1 << 25) * INT_MAX * 72);
+    plan->sequence[0] = path;
+    list_sequences(plan, b);
+    plan->n_shared = n_shared;
+}
+
+/* WIDTH-1, WIDTH-2: a value has a number, and rows of V have room for it. */
+static void widths_of_values(void **state) {
+    const struct world *w = *state;
+    const int bad[][2] = {{0, 3}, {0, 0}, {-1, 3}, {INT_MIN, 3}, {3, 2}, {3, 0}, {3, -3}, {4, 3}};
+    const int good[][2] = {{3, 3}, {1, 1}, {1, 3}, {3, 4}, {3, 3000}};
+    struct cp_attention a = w->a;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        a.value_dim = bad[i][0];
+        a.v_row = bad[i][1];
+        expect_shape_refused(w, &a);
+    }
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        a.value_dim = good[i][0];
+        a.v_row = good[i][1];
+        assert_true(cp_opt_workspace(w->opt, &a) > 0);
+        a.workspace_size = 0;
+        expect_refused(w, &a, CP_ERROR_WORKSPACE);
+        a.workspace_size = w->a.workspace_size;
+    }
+}
+
+/* V, the output, or partial results alone are more than there are addresses. */
+static void widths_that_overflow(void **state) {
+    struct world *w = *state;
+    struct cp_attention a = w->a;
+    struct cp_plan *plan = w->c.plan;
+    const struct cp_plan_sequence path = plan->sequence[0];
+    const int b = plan->n_sequences, n_shared = plan->n_shared;
+    const int begin[2] = {0, 1};
+    a.n_heads = a.n_kv_heads = INT_MAX;
+    a.head_dim = a.value_dim = 1;
+    a.v_row = INT_MAX; /* V */
+    expect_shape_refused(w, &a);
+    a.n_kv_heads = 1;
+    list_sequences(plan, 1);
+    plan->n_shared = 0;
+    plan->sequence[0] = (struct cp_plan_sequence){.n_tokens = 1, .n_chunks = 1};
+    a.query_begin = begin;
+    a.variant = CP_MERGE_AT_ONCE; /* of which cp_attend() keeps partial results here */
+    a.out_type = CP_FP64;
+    a.value_dim = (1 << 29) + 16; /* the output; partial results in binary32 fit */
+    expect_shape_refused(w, &a);
+    a.out_type = CP_FP16;
+    a.value_dim = INT_MAX; /* partial results; the output just fits */
+    expect_shape_refused(w, &a);
+    a.value_dim = 1 << 20;
+    assert_true(cp_opt_workspace(w->opt, &a) > (size_t)INT_MAX << 22);
     plan->sequence[0] = path;
     list_sequences(plan, b);
     plan->n_shared = n_shared;
@@ -272,7 +329,7 @@ static void the_order_of_the_checks(void **state) {
     a.plan = NULL;
     a.stamp.step++;
     a.v = NULL;
-    a.head_dim = 0;
+    set_width(&a, 0);
     a.q_type = CP_FP64;
     a.workspace_size = 0;
     expect_refused(w, &a, CP_ERROR_ARGUMENT);
@@ -282,7 +339,7 @@ static void the_order_of_the_checks(void **state) {
     expect_refused(w, &a, CP_ERROR_ARGUMENT);
     a.v = w->a.v;
     expect_refused(w, &a, CP_ERROR_SHAPE);
-    a.head_dim = shape.head_dim;
+    set_width(&a, shape.head_dim);
     expect_alone(w, &a, CP_ERROR_UNSUPPORTED);
     a.q_type = CP_FP16;
     expect_refused(w, &a, CP_ERROR_WORKSPACE);
@@ -362,6 +419,8 @@ int main(void) {
         REFUSAL(dimensions_and_types),
         REFUSAL(query_ranges_out_of_order),
         REFUSAL(sizes_that_overflow),
+        REFUSAL(widths_of_values),
+        REFUSAL(widths_that_overflow),
         REFUSAL(what_is_not_supported),
         REFUSAL(a_small_workspace),
         REFUSAL(the_order_of_the_checks),

@@ -202,6 +202,8 @@ static void prompts_of_modules_have_these_scores(void **unused) {
                                  .n_heads = HEADS,
                                  .n_kv_heads = 1,
                                  .head_dim = RUNS_POSITIONS,
+                                 .value_dim = RUNS_POSITIONS,
+                                 .v_row = RUNS_POSITIONS,
                                  .scale = 1.0,
                                  .query_begin = p.rows,
                                  .position = p.position,

@@ -117,6 +117,10 @@ static void a_stale_plan(void **state) {
     }
 }
 
+static void set_width(struct cp_attention *a, int d) {
+    a->head_dim = a->value_dim = a->v_row = d;
+}
+
 static void expect_shape_refused(const struct attend_case *c, const struct cp_attention *a) {
     expect_refused(c, a, CP_ERROR_SHAPE);
     assert_int_equal(cp_attend_workspace(a), 0);
@@ -130,7 +134,7 @@ static void dimensions_that_do_not_fit(void **state) {
         struct cp_attention a = c->attention;
         a.n_heads = bad[i][0];
         a.n_kv_heads = bad[i][1];
-        a.head_dim = bad[i][2];
+        set_width(&a, bad[i][2]);
         expect_shape_refused(c, &a);
     }
 }
@@ -171,10 +175,11 @@ static void sizes_that_overflow(void **state) {
     const int b = plan->n_sequences;
     int begin[2] = {0, 0};
 
-    a.n_heads = a.n_kv_heads = a.head_dim = INT_MAX; /* K */
+    a.n_heads = a.n_kv_heads = INT_MAX; /* K */
+    set_width(&a, INT_MAX);
     expect_shape_refused(c, &a);
     a.n_kv_heads = 1; /* Q, with few rows: 4 h d and more is too large, K is not */
-    a.head_dim = INT_MAX;
+    set_width(&a, INT_MAX);
     expect_shape_refused(c, &a);
 
     list_sequences(plan, 1);
@@ -183,7 +188,7 @@ static void sizes_that_overflow(void **state) {
     a.variant = CP_MERGE_AT_ONCE;
     a.n_kv_heads = 1;
     a.n_heads = INT_MAX;
-    a.head_dim = 1;
+    set_width(&a, 1);
     a.q_type = a.out_type = CP_FP16;
     a.out_type = CP_FP64;
     begin[1] = 1 << 30; /* the output: 2^30 h 8 bytes; Q has a quarter of that */
@@ -197,7 +202,7 @@ static void sizes_that_overflow(void **state) {
     assert_true(cp_attend_workspace(&a) == (size_t)(1 << 27) * INT_MAX * 24 + 32);
 
     /* K and V each by its own type: of 2^62 numbers or fewer, those of 8 bits alone fit. */
-    a.head_dim = 1 << 30;
+    set_width(&a, 1 << 30);
     a.n_heads = a.n_kv_heads =
         (int)((1LL << 62) / ((long long)plan->capacity * plan->chunk_size * a.head_dim));
     begin[1] = 0;
@@ -212,13 +217,13 @@ static void sizes_that_overflow(void **state) {
     a.n_kv_heads = 1;
 
     /* Rows of partial results before there are heads. */
-    a.head_dim = 1 << 30;
+    set_width(&a, 1 << 30);
     a.n_heads = 1;
     begin[1] = INT_MAX;
     expect_shape_refused(c, &a);
 
     /* Partial results that fit by themselves, but not with the four rows of scratch. */
-    a.head_dim = 1 << 20;
+    set_width(&a, 1 << 20);
     a.n_heads = 512;
     begin[1] = 2147479552;
     expect_shape_refused(c, &a);
@@ -271,7 +276,7 @@ static void the_order_of_the_checks(void **state) {
     a.plan = NULL;
     a.stamp.step++;
     a.v = NULL;
-    a.head_dim = 0;
+    set_width(&a, 0);
     a.workspace_size = 0;
     expect_refused(c, &a, CP_ERROR_ARGUMENT);
     a.plan = c->plan;
@@ -280,7 +285,7 @@ static void the_order_of_the_checks(void **state) {
     expect_refused(c, &a, CP_ERROR_ARGUMENT);
     a.v = c->attention.v;
     expect_refused(c, &a, CP_ERROR_SHAPE);
-    a.head_dim = shape.head_dim;
+    set_width(&a, shape.head_dim);
     expect_refused(c, &a, CP_ERROR_WORKSPACE);
     a.workspace_size = c->attention.workspace_size;
     assert_int_equal(cp_attend(&a), CP_OK);

@@ -85,7 +85,7 @@ static void no_rule_takes_a_nan(void **state) {
 static void the_plain_kernel_rounds_to_its_type(void **state) {
     const double q = 1.0, r = 4.0, k[11] = {0.0};
     const double v[11] = {4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0};
-    struct gate_plain_row row = {CP_FP16, 11, 1, 1.0, &q, k, v, NULL, -INFINITY};
+    struct gate_plain_row row = {CP_FP16, 11, 1, 1, 1.0, &q, k, v, NULL, -INFINITY};
     struct gate_tensor tensor = {.error = 0.0};
     (void)state;
     assert_int_equal(gate_tensor_plain(&tensor, &row, &r), 0);
@@ -104,7 +104,7 @@ static void the_plain_kernel_rounds_to_its_type(void **state) {
 /* SCORE-1 to SCORE-3: a shift of each score, and a sink: both weigh as if they were a kernel's. */
 static void the_plain_kernel_changes_scores(void **state) {
     const double q = 1.0, k[2] = {0.0, 0.0}, v[2] = {4.0, 8.0}, shift[2] = {0.0, -40.0};
-    struct gate_plain_row row = {CP_FP16, 2, 1, 1.0, &q, k, v, shift, -INFINITY};
+    struct gate_plain_row row = {CP_FP16, 2, 1, 1, 1.0, &q, k, v, shift, -INFINITY};
     struct gate_tensor tensor = {.error = 0.0};
     const double first = 4.0, half = 2.0;
     (void)state;

@@ -44,9 +44,9 @@ static void refuses_what_is_no_kernel(void **state) {
                  "compiled with another chunkproof/kernel.h: cp_kernel.abi is");
     expect_error("gate/wrong_abi.so", "; recompile it, with .abi = CP_KERNEL_ABI");
     expect_error("gate/old_version.so",
-                 "it was compiled with version 9 of chunkproof/kernel.h, and "
-                 "this program takes version 10; recompile it; "
-                 "new is `layout`, whose zeros mean what was so before");
+                 "it was compiled with version 10 of chunkproof/kernel.h, and "
+                 "this program takes version 11; recompile it; "
+                 "new is `widths`, whose zero means what was so before");
     expect_error("gate/no_name.so", "cp_kernel.name is NULL; give it a name");
     expect_error("gate/no_attend.so", "cp_kernel.attend is NULL; it must be the function");
 }
@@ -125,6 +125,7 @@ static void names_the_wrong_field(void **state) {
         {&kernel.q_type, 4, CP_BF16,
          "q_type is 4; it may be CP_FP16 (0), CP_FP32 (1), CP_FP64 (2)"},
         {&kernel.kv_type, -1, CP_FP64, "kv_type is -1; it may be"},
+        {&kernel.widths, 2, CP_WIDTHS_ANY, "widths is 2; it may be CP_WIDTHS_EQUAL (0) or"},
         {&kernel.out_type, 1000, CP_FP32, "out_type is 1000; it may be"},
         {&kernel.lse_type, CP_FP16, CP_FP64, "lse_type is 0; it may be CP_NO_LSE (-1), CP_FP32"},
         {&kernel.lse_type, -2, CP_NO_LSE, "lse_type is -2; it may be"},
@@ -190,37 +191,80 @@ static void names_a_wrong_layout(void **state) {
         struct cp_kernel_layout layout;
         int plans, keys, k_cache;
         const char *words; /* NULL: right */
+        int widths;
     } of[] = {
-        {{.pages = CP_PAGES_OWN, .page_size = 16, .k_pack = 8, .v_pack = 1}, 0, 0, 0, NULL},
-        {{.pages = CP_PAGES_RAGGED, .tensors = CP_TENSORS_HALVES, .order = 1}, 0, 0, 0, NULL},
-        {{.pages = CP_PAGES_OWN}, CP_PLANS_LISTS, 0, 0, "pages needs .plans = CP_PLANS_TREES"},
-        {{.pages = CP_PAGES_OWN}, 0, CP_KEYS_LOCAL, 0, "pages needs keys that have positions"},
-        {{.pages = CP_PAGES_OWN}, 0, CP_KEYS_RAW, 0, NULL},
-        {{.pages = CP_PAGES_OWN, .page_size = 4097}, 0, 0, 0, "page_size may be from 1 to CP_MOST"},
-        {{.pages = CP_PAGES_OWN, .page_size = -1}, 0, 0, 0, "page_size may be from 1 to CP_MOST"},
-        {{.page_size = 16}, 0, 0, 0, "page_size, or .page_unit, needs .pages = CP_PAGES_OWN"},
-        {{.page_unit = 16}, 0, 0, 0, "page_size, or .page_unit, needs .pages = CP_PAGES_OWN"},
-        {{.pages = CP_PAGES_OWN, .page_unit = 8}, 0, 0, 0, NULL},
-        {{.pages = CP_PAGES_OWN, .page_unit = -8}, 0, 0, 0, "page_unit may be from 1 to CP_MOST"},
-        {{.pages = CP_PAGES_OWN, .page_unit = 8, .page_size = 8}, 0, 0, 0, "page_unit may be"},
-        {{.k_pack = 257}, 0, 0, 0, "k_pack and .v_pack may be from 1 to 256"},
-        {{.v_pack = -1}, 0, 0, 0, "k_pack and .v_pack may be from 1 to 256"},
-        {{.v_pack = 1, .order = CP_ORDER_NHD}, 0, 0, 0, "k_pack and .v_pack are for pages by K/V"},
-        {{.pages = CP_PAGES_RAGGED, .k_pack = 8}, 0, 0, 0, "not with CP_ORDER_NHD, nor ragged"},
-        {{.pages = CP_PAGES_RAGGED, .order = CP_ORDER_HND}, 0, 0, 0, "order is CP_ORDER_HND, and"},
+        {{.pages = CP_PAGES_OWN, .page_size = 16, .k_pack = 8, .v_pack = 1}, 0, 0, 0, NULL, 0},
+        {{.pages = CP_PAGES_RAGGED, .tensors = CP_TENSORS_HALVES, .order = 1}, 0, 0, 0, NULL, 0},
+        {{.pages = CP_PAGES_OWN}, CP_PLANS_LISTS, 0, 0, "pages needs .plans = CP_PLANS_TREES", 0},
+        {{.pages = CP_PAGES_OWN}, 0, CP_KEYS_LOCAL, 0, "pages needs keys that have positions", 0},
+        {{.pages = CP_PAGES_OWN}, 0, CP_KEYS_RAW, 0, NULL, 0},
+        {{.pages = CP_PAGES_OWN, .page_size = 4097},
+         0,
+         0,
+         0,
+         "page_size may be from 1 to CP_MOST",
+         0},
+        {{.pages = CP_PAGES_OWN, .page_size = -1},
+         0,
+         0,
+         0,
+         "page_size may be from 1 to CP_MOST",
+         0},
+        {{.page_size = 16}, 0, 0, 0, "page_size, or .page_unit, needs .pages = CP_PAGES_OWN", 0},
+        {{.page_unit = 16}, 0, 0, 0, "page_size, or .page_unit, needs .pages = CP_PAGES_OWN", 0},
+        {{.pages = CP_PAGES_OWN, .page_unit = 8}, 0, 0, 0, NULL, 0},
+        {{.pages = CP_PAGES_OWN, .page_unit = -8},
+         0,
+         0,
+         0,
+         "page_unit may be from 1 to CP_MOST",
+         0},
+        {{.pages = CP_PAGES_OWN, .page_unit = 8, .page_size = 8}, 0, 0, 0, "page_unit may be", 0},
+        {{.k_pack = 257}, 0, 0, 0, "k_pack and .v_pack may be from 1 to 256", 0},
+        {{.v_pack = -1}, 0, 0, 0, "k_pack and .v_pack may be from 1 to 256", 0},
+        {{.v_pack = 1, .order = CP_ORDER_NHD},
+         0,
+         0,
+         0,
+         "k_pack and .v_pack are for pages by K/V",
+         0},
+        {{.pages = CP_PAGES_RAGGED, .k_pack = 8}, 0, 0, 0, "not with CP_ORDER_NHD, nor ragged", 0},
+        {{.pages = CP_PAGES_RAGGED, .order = CP_ORDER_HND},
+         0,
+         0,
+         0,
+         "order is CP_ORDER_HND, and",
+         0},
         {{.tensors = CP_TENSORS_PAGES, .k_pack = 8},
          0,
          0,
          0,
-         "tensors has K and V in one: .k_pack"},
-        {{.tensors = CP_TENSORS_PAGES}, 0, 0, CP_CACHE_INT8, "must be alike, and .cache.k and"},
-        {{.tensors = CP_TENSORS_PAGES, .pages = CP_PAGES_RAGGED}, 0, 0, 0, NULL},
-        {{.scale_order = 1}, 0, 0, CP_CACHE_INT8, "scale_order needs .cache.scales = CP_CACHE_SCA"},
-        {{.scale_order = 2}, 0, 0, 0, "layout.scale_order is 2; it may be CP_SCALES_BY_HEAD (0)"},
-        {{.pages = 3}, 0, 0, 0, "layout.pages is 3; it may be CP_PAGES_CHUNKS (0)"},
-        {{.order = 3}, 0, 0, 0, "layout.order is 3; it may be CP_ORDER_ANY (0)"},
-        {{.gaps = 3}, 0, 0, 0, "layout.gaps is 3; it may be CP_GAPS_ANY (0)"},
-        {{.tensors = 3}, 0, 0, 0, "layout.tensors is 3; it may be CP_TENSORS_TWO (0)"},
+         "tensors has K and V in one: .k_pack",
+         0},
+        {{.tensors = CP_TENSORS_PAGES}, 0, 0, CP_CACHE_INT8, "must be alike, and .cache.k and", 0},
+        {{.tensors = CP_TENSORS_PAGES, .pages = CP_PAGES_RAGGED}, 0, 0, 0, NULL, 0},
+        {{.scale_order = 1},
+         0,
+         0,
+         CP_CACHE_INT8,
+         "scale_order needs .cache.scales = CP_CACHE_SCA",
+         0},
+        {{.scale_order = 2},
+         0,
+         0,
+         0,
+         "layout.scale_order is 2; it may be CP_SCALES_BY_HEAD (0)",
+         0},
+        {{.pages = 3}, 0, 0, 0, "layout.pages is 3; it may be CP_PAGES_CHUNKS (0)", 0},
+        {{.order = 3}, 0, 0, 0, "layout.order is 3; it may be CP_ORDER_ANY (0)", 0},
+        {{.gaps = 3}, 0, 0, 0, "layout.gaps is 3; it may be CP_GAPS_ANY (0)", 0},
+        {{.tensors = 4}, 0, 0, 0, "layout.tensors is 4; it may be CP_TENSORS_TWO (0)", 0},
+        {{.tensors = CP_TENSORS_PAGES}, 0, 0, 0, "so that .widths must be CP_WIDTHS_EQUAL", 1},
+        {{.tensors = CP_TENSORS_HALVES}, 0, 0, 0, "so that .widths must be CP_WIDTHS_EQUAL", 1},
+        {{.tensors = CP_TENSORS_KEYS}, 0, CP_KEYS_RAW, 0, "values in keys need .keys = CP_KEYS", 1},
+        {{.tensors = CP_TENSORS_KEYS}, 0, 0, CP_CACHE_INT8, "must be alike, and .cache.k and", 0},
+        {{.tensors = CP_TENSORS_KEYS, .pages = CP_PAGES_RAGGED}, CP_PLANS_TREES, 0, 0, NULL, 1},
+        {{.tensors = CP_TENSORS_KEYS, .k_pack = 8, .v_pack = 8}, CP_PLANS_LISTS, 0, 0, NULL, 0},
     };
     char text[RUN_TEXT];
     (void)state;
@@ -230,6 +274,7 @@ static void names_a_wrong_layout(void **state) {
         kernel.keys = of[i].keys;
         kernel.cache.k = of[i].k_cache;
         kernel.layout = of[i].layout;
+        kernel.widths = of[i].widths;
         int result = run_check_kernel(&kernel, "mine.so", text);
         assert_int_equal(result, of[i].words == NULL ? 0 : -1);
         if (of[i].words != NULL) {

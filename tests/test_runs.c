@@ -90,8 +90,15 @@ static void the_example_has_the_means_of_the_chapter(void **unused) {
     assert_null(cp_plan_check_runs(plan));
     for (int variant = CP_BUFFERED; variant <= CP_MERGE_AT_ONCE; variant++) {
         double out[EXAMPLE_SEQUENCES] = {NAN, NAN, NAN};
-        struct cp_attention a = {
-            .plan = plan, .head_dim = 1, .position = position, .q = q, .k = k, .v = v, .out = out};
+        struct cp_attention a = {.plan = plan,
+                                 .head_dim = 1,
+                                 .value_dim = 1,
+                                 .v_row = 1,
+                                 .position = position,
+                                 .q = q,
+                                 .k = k,
+                                 .v = v,
+                                 .out = out};
         attend(&a, variant);
         assert_true(out[0] == 66.0 / 12 && out[1] == 48.0 / 9 && out[2] == 40.0 / 5);
     }
@@ -146,6 +153,8 @@ static void rows_see_their_tokens_once(void **unused) {
         for (int variant = CP_BUFFERED; variant <= CP_MERGE_AT_ONCE; variant++) {
             struct cp_attention a = {.plan = p.plan,
                                      .head_dim = RUNS_POSITIONS,
+                                     .value_dim = RUNS_POSITIONS,
+                                     .v_row = RUNS_POSITIONS,
                                      .query_begin = p.rows,
                                      .position = p.position,
                                      .q = q,

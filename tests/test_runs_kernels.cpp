@@ -203,7 +203,7 @@ static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chu
     a.stamp = plan->stamp;
     a.n_heads = n_heads;
     a.n_kv_heads = 1;
-    a.head_dim = RUNS_POSITIONS;
+    a.head_dim = a.value_dim = a.v_row = RUNS_POSITIONS;
     a.scale = 1.0;
     a.window = p.window;
     a.q = memory.loaded(halves(std::vector<double>(results * RUNS_POSITIONS)));

@@ -265,6 +265,8 @@ static struct met try_plans(int way, int windows, int masks) {
                                  .n_heads = seed % 4 == 0 ? MOST_HEADS : 1,
                                  .n_kv_heads = 1,
                                  .head_dim = RUNS_POSITIONS,
+                                 .value_dim = RUNS_POSITIONS,
+                                 .v_row = RUNS_POSITIONS,
                                  .scale = 1.0,
                                  .query_begin = seed % 3 == 0 ? NULL : p.rows,
                                  .position = p.position,

@@ -20,18 +20,18 @@
 
 static void tree_case(struct attend_case *c, unsigned long long seed) {
     int n_heads = seed % 3 == 0 ? 4 : 2;
-    const struct shape shape = {5,
-                                4,
-                                1 + (int)(seed % 5),
-                                n_heads,
-                                seed % 2 == 0 ? 2 : n_heads / 2,
-                                3,
-                                CP_FP64,
-                                CP_FP64,
-                                CP_FP64,
-                                (int)(seed / 2 % CASE_N_QUERY_MODE),
-                                CASE_NORMAL,
-                                CASE_POISON_NAN};
+    const struct shape shape = {.b = 5,
+                                .max_depth = 4,
+                                .chunk_size = 1 + (int)(seed % 5),
+                                .n_heads = n_heads,
+                                .n_kv_heads = seed % 2 == 0 ? 2 : n_heads / 2,
+                                .head_dim = 3,
+                                .q_type = CP_FP64,
+                                .kv_type = CP_FP64,
+                                .out_type = CP_FP64,
+                                .query_mode = (int)(seed / 2 % CASE_N_QUERY_MODE),
+                                .values = CASE_NORMAL,
+                                .poison = CASE_POISON_NAN};
     case_make(c, &shape, seed);
 }
 
@@ -168,6 +168,8 @@ static void the_example_of_the_clause(void **unused) {
                              .n_heads = 2,
                              .n_kv_heads = 2,
                              .head_dim = 1,
+                             .value_dim = 1,
+                             .v_row = 1,
                              .scale = 1.0,
                              .scales = {CP_CACHE_SCALE_HEAD, k_scales, v_scales},
                              .q_type = CP_FP64,

@@ -207,6 +207,8 @@ static double of_few(const double *k, const double *v, int n, struct cp_scores s
                              .n_heads = 1,
                              .n_kv_heads = 1,
                              .head_dim = 1,
+                             .value_dim = 1,
+                             .v_row = 1,
                              .scale = 1.0,
                              .scores = scores,
                              .q_type = CP_FP64,
@@ -271,18 +273,18 @@ static void the_cap_comes_before_the_bias(void **unused) {
 
 static void tree_case(struct attend_case *c, unsigned long long seed) {
     int n_heads = seed % 3 == 0 ? 4 : 2;
-    const struct shape shape = {5,
-                                4,
-                                1 + (int)(seed % 5),
-                                n_heads,
-                                seed % 2 == 0 ? 2 : n_heads / 2,
-                                3,
-                                CP_FP64,
-                                CP_FP64,
-                                CP_FP64,
-                                (int)(seed / 2 % CASE_N_QUERY_MODE),
-                                CASE_NORMAL,
-                                CASE_POISON_NAN};
+    const struct shape shape = {.b = 5,
+                                .max_depth = 4,
+                                .chunk_size = 1 + (int)(seed % 5),
+                                .n_heads = n_heads,
+                                .n_kv_heads = seed % 2 == 0 ? 2 : n_heads / 2,
+                                .head_dim = 3,
+                                .q_type = CP_FP64,
+                                .kv_type = CP_FP64,
+                                .out_type = CP_FP64,
+                                .query_mode = (int)(seed / 2 % CASE_N_QUERY_MODE),
+                                .values = CASE_NORMAL,
+                                .poison = CASE_POISON_NAN};
     case_make(c, &shape, seed);
 }
 
@@ -419,6 +421,8 @@ static void prompts_of_modules_have_these_scores(void **unused) {
                                  .n_heads = HEADS,
                                  .n_kv_heads = 1,
                                  .head_dim = D,
+                                 .value_dim = D,
+                                 .v_row = D,
                                  .scale = 0.5,
                                  .query_begin = p.rows,
                                  .position = p.position,

@@ -145,6 +145,8 @@ static double largest_error(struct server *server, int variant) {
                              .n_heads = N_HEADS,
                              .n_kv_heads = N_KV_HEADS,
                              .head_dim = HEAD_DIM,
+                             .value_dim = HEAD_DIM,
+                             .v_row = HEAD_DIM,
                              .scale = 1.0 / sqrt(HEAD_DIM),
                              .q_type = CP_FP64,
                              .k_type = server->kv.type,

@@ -180,7 +180,8 @@ static struct judgement judge(const struct problem *p, enum kernel kernel, enum 
     struct judgement judgement = {0.0, 0.0, 0.0};
     struct cp_arithmetic arithmetic = class_of(p->d, declared);
     struct cp_counts counts = cp_counts_of_chunks(CHUNK_SIZE, (p->n + CHUNK_SIZE - 1) / CHUNK_SIZE);
-    struct cp_tolerance_row row = {p->n, p->d, p->scale, p->q, p->k, p->v, scratch, NULL, NULL};
+    struct cp_tolerance_row row = {p->n, p->d, p->d,    p->scale, p->q,
+                                   p->k, p->v, scratch, NULL,     NULL};
     run_kernel(p, kernel, random, out, &lse);
     exact_attention(p->q, p->k, p->v, p->n, p->d, p->scale, NULL, CP_FP64, 128, truth, &true_lse);
     /* logf() within one unit in the last place, one addition: of numbers of at most these sizes. */
@@ -255,7 +256,7 @@ static void example_of_the_specification(void **state) {
     double expected, bound, scratch[6];
     struct cp_arithmetic a = cp_arithmetic_fp32(1, cp_format_fp16(), cp_format_fp16());
     struct cp_counts counts = cp_counts_of_chunks(1, 2);
-    struct cp_tolerance_row row = {2, 1, 1.0, &q, k, v, scratch, NULL, NULL};
+    struct cp_tolerance_row row = {2, 1, 1, 1.0, &q, k, v, scratch, NULL, NULL};
     (void)state;
     cp_tolerance(&a, &counts, &row, 0.0, &expected, &bound, NULL, NULL);
     assert_true(fabs(expected - 4.0) < 1e-14);
@@ -271,7 +272,7 @@ static void nothing_is_claimed_without_ground(void **state) {
     double expected, bound, lse, lse_bound, scratch[6];
     struct cp_arithmetic a = cp_arithmetic_fp32(1, cp_format_fp16(), cp_format_fp16());
     struct cp_counts counts = cp_counts_of_chunks(2, 1);
-    struct cp_tolerance_row row = {0, 1, 1.0, &q, k, v, scratch, NULL, NULL};
+    struct cp_tolerance_row row = {0, 1, 1, 1.0, &q, k, v, scratch, NULL, NULL};
     (void)state;
     cp_tolerance(&a, &counts, &row, 0.0, &expected, &bound, &lse, &lse_bound);
     assert_true(expected == 0.0 && isinf(bound) && lse == -INFINITY && isinf(lse_bound));
@@ -306,7 +307,7 @@ static void faint_weights_are_paid_for(void **state) {
     double expected, bound, scratch[6];
     struct cp_arithmetic a = cp_arithmetic_fp64(1);
     struct cp_counts counts = cp_counts_of_chunks(2, 1);
-    struct cp_tolerance_row row = {2, 1, 1.0, &q, k, v, scratch, NULL, NULL};
+    struct cp_tolerance_row row = {2, 1, 1, 1.0, &q, k, v, scratch, NULL, NULL};
     (void)state;
     cp_tolerance(&a, &counts, &row, 0.0, &expected, &bound, NULL, NULL);
     assert_true(fabs(expected - truth) <= bound);
@@ -322,7 +323,8 @@ static void columns_are_bounded_wherever_they_stand(void **state) {
     unsigned long long random = 9;
     struct cp_arithmetic a = cp_arithmetic_fp32(1, cp_format_fp16(), cp_format_fp16());
     struct cp_counts counts = cp_counts_of_chunks(3, 2);
-    struct cp_tolerance_row row = {3, MOST_COLUMNS, 1.0, q, k, v, scratch, NULL, NULL};
+    struct cp_tolerance_row row = {3, MOST_COLUMNS, MOST_COLUMNS, 1.0, q, k,
+                                   v, scratch,      NULL,         NULL};
     (void)state;
     q[0] = 1.0;
     for (int j = 0; j < row.n_keys; j++) {
@@ -350,11 +352,11 @@ static void nothing_is_claimed_of_too_long_rows(void **state) {
     double lse, lse_bound, scratch[3];
     struct cp_arithmetic a = cp_arithmetic_fp64(1);
     struct cp_counts counts = cp_counts_of_chunks(1, 1);
-    struct cp_tolerance_row row = {1, d, 1.0, zero, zero, zero, scratch, NULL, NULL};
+    struct cp_tolerance_row row = {1, d, d, 1.0, zero, zero, zero, scratch, NULL, NULL};
     (void)state;
     cp_tolerance(&a, &counts, &row, 0.0, expected, bound, &lse, &lse_bound);
     assert_true(isinf(bound[0]) && isinf(bound[d - 1]) && isinf(lse_bound));
-    row.head_dim = d - 1;
+    row.head_dim = row.value_dim = d - 1;
     cp_tolerance(&a, &counts, &row, 0.0, expected, bound, &lse, &lse_bound);
     assert_true(isfinite(bound[0]) && isfinite(bound[d - 2]) && isfinite(lse_bound));
 }

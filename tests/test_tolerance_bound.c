@@ -72,7 +72,8 @@ static void try_row(const struct problem *p, const char *family, long index, str
     static double scratch[3 * MOST_KEYS];
     double expected[MOST_DIM], bound[MOST_DIM], lse, lse_bound;
     enum claim claims[MOST_DIM + 1];
-    struct cp_tolerance_row row = {p->n, p->d, p->scale, p->q, p->k, p->v, scratch, NULL, NULL};
+    struct cp_tolerance_row row = {p->n, p->d, p->d,    p->scale, p->q,
+                                   p->k, p->v, scratch, NULL,     NULL};
     row.shift = p->shifted ? p->shift : NULL;
     row.shift_error = p->shifted ? p->shift_error : NULL;
     cp_tolerance(&p->arithmetic, &p->counts, &row, p->lse_error, expected, bound, &lse, &lse_bound);

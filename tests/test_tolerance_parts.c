@@ -35,8 +35,8 @@ static void run(struct row *r, const struct options *o, const struct options *de
     double *scratch = malloc(4 * (size_t)p->n * sizeof *scratch);
     assert_non_null(scratch);
     double *errors = p->shift == NULL ? NULL : scratch + 3 * (ptrdiff_t)p->n;
-    struct cp_tolerance_row row = {p->n, p->d,    p->scale, p->q,  p->k,
-                                   p->v, scratch, p->shift, errors};
+    struct cp_tolerance_row row = {p->n, p->d, p->d,    p->scale, p->q,
+                                   p->k, p->v, scratch, p->shift, errors};
     emulate(o, p, &result);
     r->overflow = result.overflow;
     class_of(declared, p, result.largest_score, &arithmetic, &counts);
@@ -188,7 +188,7 @@ static void parts_of_the_example(void **state) {
     double expected, bound, rms, scratch[6], parts[CP_TOLERANCE_PARTS], lost[CP_TOLERANCE_PARTS];
     struct cp_arithmetic a = cp_arithmetic_fp32(1, cp_format_fp16(), cp_format_fp16());
     struct cp_counts counts = cp_counts_of_chunks(1, 2);
-    struct cp_tolerance_row row = {2, 1, 1.0, &q, k, v, scratch, NULL, NULL};
+    struct cp_tolerance_row row = {2, 1, 1, 1.0, &q, k, v, scratch, NULL, NULL};
     (void)state;
     cp_tolerance(&a, &counts, &row, 0.0, &expected, &bound, NULL, NULL);
     double left = cp_tolerance_parts(&a, &counts, &row, &expected, parts, lost);
@@ -208,7 +208,7 @@ static void ends(void **state) {
     double expected = 0.0, rms, scratch[6], parts[CP_TOLERANCE_PARTS], lost[CP_TOLERANCE_PARTS];
     struct cp_arithmetic a = {.output = {0.0, 0.0, INFINITY}};
     struct cp_counts counts = {2, 3, 1, 1, 4.0, 8.0};
-    struct cp_tolerance_row row = {2, 1, 1.0, &q, k, v, scratch, NULL, NULL};
+    struct cp_tolerance_row row = {2, 1, 1, 1.0, &q, k, v, scratch, NULL, NULL};
     (void)state;
     /* a class without errors */
     assert_true(cp_tolerance_parts(&a, &counts, &row, &expected, parts, lost) == 1.0);
@@ -218,7 +218,7 @@ static void ends(void **state) {
     for (int i = 0; i < 3; i++) {
         a = cp_arithmetic_fp32(1, cp_format_fp16(), cp_format_fp16());
         row = (struct cp_tolerance_row){
-            i == 1 ? 0 : i == 2 ? (1 << 20) + 1 : 2, 1, 1.0, &q, huge, v, scratch, NULL, NULL};
+            i == 1 ? 0 : i == 2 ? (1 << 20) + 1 : 2, 1, 1, 1.0, &q, huge, v, scratch, NULL, NULL};
         double left = cp_tolerance_parts(&a, &counts, &row, &expected, parts, lost);
         assert_true(left <= 0.0 && isinf(parts[0]) && isinf(parts[CP_PART_OUTPUT]));
         assert_true(i == 0 ? lost[CP_PART_SCORES] > 1.0 : sum_of(lost) == 0.0 && isinf(left));

@@ -36,7 +36,8 @@ static struct answer ask(const struct cp_arithmetic *a, int n, double scale, con
     double scratch[3 * KEYS];
     struct cp_counts counts = cp_counts_of_chunks(1, 2);
     struct answer x;
-    struct cp_tolerance_row row = {n, DIM, scale, q, &k[0][0], &v[0][0], scratch, shift, error};
+    struct cp_tolerance_row row = {n,        DIM,      DIM,     scale, q,
+                                   &k[0][0], &v[0][0], scratch, shift, error};
     cp_tolerance(a, &counts, &row, 0.0, x.expected, x.bound, &x.lse, &x.lse_bound);
     x.left = cp_tolerance_parts(a, &counts, &row, x.expected, x.parts, x.lost);
     cp_tolerance_rms(a, &counts, &row, x.expected, x.rms);

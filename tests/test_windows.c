@@ -163,6 +163,8 @@ static void expect_means(const struct cp_plan *plan, struct cp_window window, co
                                  .n_heads = 1,
                                  .n_kv_heads = 1,
                                  .head_dim = 1,
+                                 .value_dim = 1,
+                                 .v_row = 1,
                                  .scale = 1.0,
                                  .query_begin = begin,
                                  .position = position,
@@ -202,18 +204,18 @@ static void the_example_has_the_means_of_the_chapter(void **unused) {
 /* ---- Trees ---- */
 
 static void tree_case(struct attend_case *c, unsigned long long seed) {
-    const struct shape shape = {5,
-                                4,
-                                1 + (int)(seed % 5),
-                                seed % 3 == 0 ? 4 : 2,
-                                2,
-                                3,
-                                CP_FP64,
-                                CP_FP64,
-                                CP_FP64,
-                                (int)(seed % CASE_N_QUERY_MODE),
-                                CASE_NORMAL,
-                                CASE_POISON_NAN};
+    const struct shape shape = {.b = 5,
+                                .max_depth = 4,
+                                .chunk_size = 1 + (int)(seed % 5),
+                                .n_heads = seed % 3 == 0 ? 4 : 2,
+                                .n_kv_heads = 2,
+                                .head_dim = 3,
+                                .q_type = CP_FP64,
+                                .kv_type = CP_FP64,
+                                .out_type = CP_FP64,
+                                .query_mode = (int)(seed % CASE_N_QUERY_MODE),
+                                .values = CASE_NORMAL,
+                                .poison = CASE_POISON_NAN};
     case_make(c, &shape, seed);
 }
 
@@ -317,6 +319,8 @@ static struct cp_attention attention_of(const struct prompts *p, struct numbers 
                                  .n_heads = 1,
                                  .n_kv_heads = 1,
                                  .head_dim = D,
+                                 .value_dim = D,
+                                 .v_row = D,
                                  .scale = 0.5,
                                  .query_begin = p->rows,
                                  .position = p->position,

@@ -106,6 +106,8 @@ static void describe(struct site *site, const struct bench_load *load, int which
                                                    .n_heads = load->n_heads,
                                                    .n_kv_heads = load->n_kv_heads,
                                                    .head_dim = load->head_dim,
+                                                   .value_dim = load->head_dim,
+                                                   .v_row = load->head_dim,
                                                    .scale = 1.0 / sqrt(load->head_dim),
                                                    .window = {window, 0, 0},
                                                    .scales = {CP_CACHE_SCALE_TENSOR, scale, scale},

@@ -91,8 +91,8 @@ static void solve(const struct cp_attention *a, int row, int head, const struct 
                                      .lse_type = CP_FP64,
                                      .arithmetic = CP_OPT_ARITHMETIC};
     int n = keys_of(a, row), steps = gate_steps(&kernel, a->plan->chunk_size, n);
-    struct cp_tolerance_row question = {n,       a->head_dim,   a->scale, room->q, room->k,
-                                        room->v, room->scratch, NULL,     NULL};
+    struct cp_tolerance_row question = {n,       a->head_dim, a->head_dim,   a->scale, room->q,
+                                        room->k, room->v,     room->scratch, NULL,     NULL};
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
     steps += a->window.keys > 0; /* which begins in the middle of a step */

@@ -54,6 +54,7 @@ enum bound_merges { MERGES_CHAIN, MERGES_BALANCED, MERGES_RUNNING, MERGES_KINDS 
 
 struct bound_options {
     int keys, head_dim, chunk;
+    int value_dim; /* 0: head_dim */
     enum bound_family family;
     unsigned long long seed;
     int input, weights, partials, output; /* CP_FP32, CP_FP16, CP_BF16 */
@@ -81,16 +82,17 @@ const char *bound_format_name(int format);
 /* Returns 0, or -1 after a message. */
 int bound_options_parse(struct bound_options *options, int argc, char **argv);
 void bound_options_help(FILE *file);
+int bound_value_dim(const struct bound_options *options);
 
 /* One row. */
 struct bound_row {
-    int n, d;
+    int n, d, d_v;
     double scale;
-    double *q, *k, *v; /* [d], [n][d], [n][d]; one allocation, that of q */
+    double *q, *k, *v; /* [d], [n][d], [n][d_v]; one allocation, that of q */
 };
 
 /* 0, or -1 when there is no memory. */
-int bound_row_new(struct bound_row *row, int n, int d);
+int bound_row_new(struct bound_row *row, int n, int d, int d_v);
 void bound_row_free(struct bound_row *row);
 
 /* The nearest number of the format. */
@@ -100,8 +102,8 @@ double bound_round(int format, double x);
  * exp2. */
 void bound_row_fill(struct bound_row *row, const struct bound_options *options);
 
-/* A file of the form {"scale": s, "q": [d numbers], "k": [[d numbers], ...], "v": like k}. 0, or -1
- * after saying what is wrong, and where. */
+/* A file of the form {"scale": s, "q": [d numbers], "k": [[d numbers], ...], "v": [[d_v numbers],
+ * ...]}, with as many rows of V as of K. 0, or -1 after saying what is wrong, and where. */
 int bound_case_load(struct bound_row *row, const char *name);
 int bound_case_save(const struct bound_row *row, const char *name);
 

@@ -33,17 +33,18 @@ static const char *plural(size_t n) {
     return n == 1 ? "" : "s";
 }
 
-/* d numbers of an array; `name` and, unless it is -1, `j` say where it stands. */
+/* d numbers of an array, as many as `like` has; `name` and, unless it is -1, `j` say where it
+ * stands. */
 static int read_numbers(const char *file, const json_t *array, const char *name, int j, int d,
-                        double *to) {
+                        const char *like, double *to) {
     char place[48];
     snprintf(place, sizeof place, j < 0 ? "%s" : "%s[%d]", name, j);
     if (!json_is_array(array)) {
         return refuse(file, "%s is not an array of numbers", place);
     }
     if (json_array_size(array) != (size_t)d) {
-        return refuse(file, "%s has %zu number%s, but q has %d", place, json_array_size(array),
-                      plural(json_array_size(array)), d);
+        return refuse(file, "%s has %zu number%s, but %s has %d", place, json_array_size(array),
+                      plural(json_array_size(array)), like, d);
     }
     for (int x = 0; x < d; x++) {
         const json_t *number = json_array_get(array, (size_t)x);
@@ -55,11 +56,11 @@ static int read_numbers(const char *file, const json_t *array, const char *name,
     return 0;
 }
 
-static int read_rows(const char *file, const json_t *rows, const char *name,
-                     const struct bound_row *row, double *to) {
-    for (int j = 0; j < row->n; j++) {
-        if (read_numbers(file, json_array_get(rows, (size_t)j), name, j, row->d,
-                         to + (ptrdiff_t)j * row->d) != 0) {
+static int read_rows(const char *file, const json_t *rows, const char *name, int n, int d,
+                     const char *like, double *to) {
+    for (int j = 0; j < n; j++) {
+        if (read_numbers(file, json_array_get(rows, (size_t)j), name, j, d, like,
+                         to + (ptrdiff_t)j * d) != 0) {
             return -1;
         }
     }
@@ -89,6 +90,7 @@ static int check_keys(const char *file, json_t *object) {
 static int read_case(struct bound_row *row, const char *file, json_t *object) {
     const json_t *q = json_object_get(object, "q"), *scale = json_object_get(object, "scale");
     const json_t *k = json_object_get(object, "k"), *v = json_object_get(object, "v");
+    const json_t *first = json_array_get(v, 0);
     if (!json_is_object(object)) {
         return refuse(file, "it is not a JSON object");
     }
@@ -107,14 +109,19 @@ static int read_case(struct bound_row *row, const char *file, json_t *object) {
     if (scale != NULL && !json_is_number(scale)) {
         return refuse(file, "scale is not a number");
     }
-    if (bound_row_new(row, (int)json_array_size(k), (int)json_array_size(q)) != 0) {
+    if (json_array_size(v) > 0 &&
+        (json_array_size(first) < 1 || json_array_size(first) > BOUND_MOST_DIM)) {
+        return refuse(file, "v[0] is not an array of 1 to %d numbers", BOUND_MOST_DIM);
+    }
+    int d = (int)json_array_size(q), d_v = json_array_size(v) > 0 ? (int)json_array_size(first) : d;
+    if (bound_row_new(row, (int)json_array_size(k), d, d_v) != 0) {
         fputs("chunkproof bound: not enough memory for this case\n", stderr);
         return -1;
     }
     row->scale = scale == NULL ? row->scale : json_number_value(scale);
-    return read_numbers(file, q, "q", -1, row->d, row->q) != 0 ||
-                   read_rows(file, k, "k", row, row->k) != 0 ||
-                   read_rows(file, v, "v", row, row->v) != 0
+    return read_numbers(file, q, "q", -1, d, "q", row->q) != 0 ||
+                   read_rows(file, k, "k", row->n, d, "q", row->k) != 0 ||
+                   read_rows(file, v, "v", row->n, d_v, "v[0]", row->v) != 0
                ? -1
                : 0;
 }
@@ -185,8 +192,9 @@ static int does_not_fit(const struct bound_row *row, const char *file, ptrdiff_t
     if (at < 0) {
         snprintf(place, sizeof place, "q[%td]", i);
     } else {
-        snprintf(place, sizeof place, "%c[%td][%td]", at < keys ? 'k' : 'v', at % keys / row->d,
-                 at % row->d);
+        int d = at < keys ? row->d : row->d_v;
+        ptrdiff_t in = at < keys ? at : at - keys;
+        snprintf(place, sizeof place, "%c[%td][%td]", at < keys ? 'k' : 'v', in / d, in % d);
     }
     fprintf(stderr,
             "%s: %s = %.8g does not fit in %s (largest %.8g); leave out --input, or give a format "
@@ -197,7 +205,8 @@ static int does_not_fit(const struct bound_row *row, const char *file, ptrdiff_t
 }
 
 int bound_case_round(struct bound_row *row, const char *name, int format) {
-    ptrdiff_t numbers = (2 * (ptrdiff_t)row->n + 1) * row->d; /* K and V lie behind q */
+    /* K and V lie behind q */
+    ptrdiff_t numbers = row->d + (ptrdiff_t)row->n * (row->d + row->d_v);
     for (ptrdiff_t i = 0; i < numbers; i++) {
         double rounded = bound_round(format, row->q[i]);
         if (!isfinite(rounded)) {
@@ -240,7 +249,7 @@ int bound_case_save(const struct bound_row *row, const char *name) {
     fprintf(file, "{\"scale\": %.17g,\n\"q\": ", row->scale);
     write_numbers(file, row->q, row->d);
     write_rows(file, "k", row->k, row->n, row->d);
-    write_rows(file, "v", row->v, row->n, row->d);
+    write_rows(file, "v", row->v, row->n, row->d_v);
     fputs("}\n", file);
     int failed = ferror(file);
     failed |= fclose(file);

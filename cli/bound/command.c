@@ -11,7 +11,7 @@ static int no_memory(void) {
 
 static int get_row(const struct bound_options *o, struct bound_row *row) {
     if (o->case_file == NULL) {
-        if (bound_row_new(row, o->keys, o->head_dim) != 0) {
+        if (bound_row_new(row, o->keys, o->head_dim, bound_value_dim(o)) != 0) {
             return no_memory();
         }
         bound_row_fill(row, o);

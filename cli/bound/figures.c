@@ -114,7 +114,7 @@ static void summarize(const struct bound_options *o, struct arrays *a, int d,
 static enum bound_reason find_reason(const struct bound_row *row, const struct arrays *a,
                                      const struct bound_figures *f) {
     double most = f->arithmetic.output.largest;
-    for (int i = 0; i < row->d; i++) {
+    for (int i = 0; i < row->d_v; i++) {
         double error = 0.0;
         if (isfinite(a->bound[i])) {
             continue;
@@ -133,24 +133,24 @@ static enum bound_reason find_reason(const struct bound_row *row, const struct a
 
 int bound_figures(const struct bound_options *o, const struct bound_row *row,
                   struct bound_figures *f) {
-    size_t d = (size_t)row->d;
+    size_t d = (size_t)row->d_v;
     double *numbers = malloc(((3 + CP_TOLERANCE_PARTS) * d + 3 * (size_t)row->n) * sizeof *numbers);
     if (numbers == NULL) {
         return -1;
     }
     struct arrays a = {numbers, numbers + d, numbers + 2 * d, numbers + 3 * d,
                        numbers + (3 + CP_TOLERANCE_PARTS) * d};
-    struct cp_tolerance_row asked = {row->n, row->d,    row->scale, row->q, row->k,
-                                     row->v, a.scratch, NULL,       NULL};
+    struct cp_tolerance_row asked = {row->n, row->d, row->d_v,  row->scale, row->q,
+                                     row->k, row->v, a.scratch, NULL,       NULL};
     double lse;
     memset(f, 0, sizeof *f);
-    f->elements = row->d;
+    f->elements = row->d_v;
     largest_scores(o, row, f);
     cp_tolerance(&f->arithmetic, &f->counts, &asked, 0.0, a.expected, a.bound, &lse, &f->lse_bound);
     f->left = cp_tolerance_parts(&f->arithmetic, &f->counts, &asked, a.expected, a.parts, f->lost);
     cp_tolerance_rms(&f->arithmetic, &f->counts, &asked, a.expected, a.rms);
     f->reason = find_reason(row, &a, f);
-    summarize(o, &a, row->d, f);
+    summarize(o, &a, row->d_v, f);
     free(numbers);
     return 0;
 }

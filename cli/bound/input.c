@@ -11,10 +11,10 @@ const char *const bound_family_names[] = {"normal",    "massive",   "one-hot",  
                                           "subnormal", "offset",    "cancelling", "wide", "rising",
                                           "equal",     "underflow", "edges",      NULL};
 
-int bound_row_new(struct bound_row *row, int n, int d) {
-    size_t keys = (size_t)n * (size_t)d;
-    *row = (struct bound_row){n, d, 1.0 / sqrt(d), NULL, NULL, NULL};
-    row->q = malloc(((size_t)d + 2 * keys) * sizeof *row->q);
+int bound_row_new(struct bound_row *row, int n, int d, int d_v) {
+    size_t keys = (size_t)n * (size_t)d, values = (size_t)n * (size_t)d_v;
+    *row = (struct bound_row){n, d, d_v, 1.0 / sqrt(d), NULL, NULL, NULL};
+    row->q = malloc(((size_t)d + keys + values) * sizeof *row->q);
     if (row->q == NULL) {
         return -1;
     }
@@ -121,10 +121,14 @@ void bound_row_fill(struct bound_row *row, const struct bound_options *options) 
         row->q[x] = bound_round(options->input, query(options->family, x, &random));
     }
     for (int j = 0; j < row->n; j++) {
-        for (int x = 0; x < row->d; x++) {
-            ptrdiff_t at = (ptrdiff_t)j * row->d + x;
-            row->k[at] = bound_round(options->input, key(row, options, j, x, &random));
-            row->v[at] = bound_round(options->input, value(options->family, j, &random));
+        double *k = row->k + (ptrdiff_t)j * row->d, *v = row->v + (ptrdiff_t)j * row->d_v;
+        for (int x = 0; x < row->d || x < row->d_v; x++) {
+            if (x < row->d) {
+                k[x] = bound_round(options->input, key(row, options, j, x, &random));
+            }
+            if (x < row->d_v) {
+                v[x] = bound_round(options->input, value(options->family, j, &random));
+            }
         }
     }
 }

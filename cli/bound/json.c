@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report as JSON. One object:
- *   version, keys, head_dim, input, and case (a file's name) or family and seed
+ *   version, keys, head_dim, value_dim, input, and case (a file's name) or family and seed
  *   class      the options of the kernel's class
  *   declared   the same as numbers (NUM-6 to NUM-8), for cp_tolerance(): {arithmetic, counts},
  *              with the members of struct cp_arithmetic and struct cp_counts under their names
@@ -112,6 +112,7 @@ static json_t *parts_json(const struct bound_figures *f) {
 static void add_row(json_t *object, const struct bound_options *o, const struct bound_row *row) {
     json_object_set_new(object, "keys", json_integer(row->n));
     json_object_set_new(object, "head_dim", json_integer(row->d));
+    json_object_set_new(object, "value_dim", json_integer(row->d_v));
     if (o->case_file != NULL) {
         json_object_set_new(object, "case", json_string(o->case_file));
     } else {

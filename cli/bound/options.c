@@ -12,6 +12,7 @@
 enum option_value {
     KEYS = 1000,
     HEAD_DIM,
+    VALUE_DIM,
     CHUNK,
     FAMILY,
     SEED,
@@ -38,6 +39,7 @@ enum option_value {
 static const struct option names[] = {
     {"keys", required_argument, NULL, KEYS},
     {"head-dim", required_argument, NULL, HEAD_DIM},
+    {"value-dim", required_argument, NULL, VALUE_DIM},
     {"chunk", required_argument, NULL, CHUNK},
     {"family", required_argument, NULL, FAMILY},
     {"seed", required_argument, NULL, SEED},
@@ -92,7 +94,8 @@ void bound_options_help(FILE *file) {
           "\n"
           "the row:\n"
           "  --keys N              keys that it sees (1024)\n"
-          "  --head-dim N          numbers of a key and of a value (128)\n"
+          "  --head-dim N          numbers of a key (128)\n"
+          "  --value-dim N         numbers of a value (as many as of a key)\n"
           "  --family NAME         how the numbers are distributed (normal):\n",
           file);
     print_names(file, bound_family_names);
@@ -203,6 +206,9 @@ static int read_option(struct bound_options *o, int option, const char *name, co
     case HEAD_DIM:
         o->dim_given = 1;
         return argument_int(COMMAND, name, text, 1, BOUND_MOST_DIM, &o->head_dim);
+    case VALUE_DIM:
+        o->dim_given = 1;
+        return argument_int(COMMAND, name, text, 1, BOUND_MOST_DIM, &o->value_dim);
     case CHUNK:
         return argument_int(COMMAND, name, text, 1, BOUND_MOST_KEYS, &o->chunk);
     case FAMILY:
@@ -265,7 +271,8 @@ static int check(struct bound_options *o, unsigned long long given) {
     if (o->case_file != NULL && (o->row_given || o->keys_given || o->dim_given)) {
         return argument_refuse(
             COMMAND,
-            "--case brings its own row: --keys, --head-dim, --family and --seed do not apply");
+            "--case brings its own row: --keys, --head-dim, --value-dim, --family and --seed do "
+            "not apply");
     }
     if (o->save_file != NULL && strcmp(o->save_file, "-") == 0) {
         return argument_refuse(COMMAND,
@@ -274,6 +281,10 @@ static int check(struct bound_options *o, unsigned long long given) {
     if ((long long)o->keys * o->head_dim > BOUND_MOST_NUMBERS) {
         return argument_refuse(COMMAND, "--keys times --head-dim must be %d at most, not %lld",
                                BOUND_MOST_NUMBERS, (long long)o->keys * o->head_dim);
+    }
+    if ((long long)o->keys * o->value_dim > BOUND_MOST_NUMBERS) {
+        return argument_refuse(COMMAND, "--keys times --value-dim must be %d at most, not %lld",
+                               BOUND_MOST_NUMBERS, (long long)o->keys * o->value_dim);
     }
     if (o->merges == MERGES_RUNNING && o->partials != CP_FP32) {
         return argument_refuse(COMMAND, "--merges running stores no state: leave out --partials");
@@ -290,6 +301,10 @@ static int check(struct bound_options *o, unsigned long long given) {
         o->input = CP_FP32; /* their products may need rounding */
     }
     return 0;
+}
+
+int bound_value_dim(const struct bound_options *o) {
+    return o->value_dim > 0 ? o->value_dim : o->head_dim;
 }
 
 int bound_options_parse(struct bound_options *o, int argc, char **argv) {

@@ -27,8 +27,12 @@ static void print_wrapped(FILE *file, int indent, const char *text) {
 
 static void print_row(FILE *file, const struct bound_options *o, const struct bound_row *row,
                       const struct bound_figures *f) {
-    fprintf(file, "row     %d key%s of %d number%s, scores ", row->n, plural(row->n), row->d,
+    fprintf(file, "row     %d key%s of %d number%s, ", row->n, plural(row->n), row->d,
             plural(row->d));
+    if (row->d_v != row->d) {
+        fprintf(file, "values of %d, ", row->d_v);
+    }
+    fputs("scores ", file);
     if (isfinite(f->largest_score)) {
         fprintf(file, "up to %.3g, ", f->largest_score);
     } else {

@@ -22,8 +22,8 @@ struct work {
 
 static void tolerance_once(const struct work *w) {
     const struct bound_row *row = &w->row;
-    struct cp_tolerance_row asked = {row->n, row->d,     row->scale, row->q, row->k,
-                                     row->v, w->scratch, NULL,       NULL};
+    struct cp_tolerance_row asked = {row->n, row->d, row->d,     row->scale, row->q,
+                                     row->k, row->v, w->scratch, NULL,       NULL};
     double lse, lse_bound;
     cp_tolerance(&w->arithmetic, &w->counts, &asked, 0.0, w->expected, w->bound, &lse, &lse_bound);
 }
@@ -76,7 +76,7 @@ static int time_row(FILE *file, const struct bound_options *options, int keys) {
     struct work w = {.chunk = o.chunk < CP_MAX_CHUNK_SIZE ? o.chunk : CP_MAX_CHUNK_SIZE};
     size_t d = (size_t)o.head_dim;
     o.keys = keys;
-    if (bound_row_new(&w.row, keys, o.head_dim) != 0) {
+    if (bound_row_new(&w.row, keys, o.head_dim, o.head_dim) != 0) {
         return -1;
     }
     w.expected = malloc((4 * d + 3 * (size_t)keys) * sizeof *w.expected);

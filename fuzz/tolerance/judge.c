@@ -34,8 +34,8 @@ void judge_by(const struct cp_arithmetic *arithmetic, const struct cp_counts *co
     double *scratch = malloc(4 * (size_t)p->n * sizeof *scratch);
     assert(scratch != NULL);
     double *errors = p->shift == NULL ? NULL : scratch + 3 * (ptrdiff_t)p->n;
-    struct cp_tolerance_row row = {p->n, p->d,    p->scale, p->q,  p->k,
-                                   p->v, scratch, p->shift, errors};
+    struct cp_tolerance_row row = {p->n, p->d, p->d,    p->scale, p->q,
+                                   p->k, p->v, scratch, p->shift, errors};
     shift_errors(&arithmetic->score, p, errors);
     cp_tolerance(arithmetic, counts, &row, lse_error, j->expected, j->bound, &j->expected_lse,
                  &j->lse_bound);

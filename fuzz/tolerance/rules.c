@@ -10,7 +10,8 @@ const char *rule_name(enum rule rule) {
 
 double rules_plain_error(const struct problem *p, int type, const double *expected) {
     struct gate_tensor tensor = {.error = 0.0};
-    struct gate_plain_row row = {type, p->n, p->d, p->scale, p->q, p->k, p->v, NULL, -INFINITY};
+    struct gate_plain_row row = {type, p->n, p->d, p->d, p->scale,
+                                 p->q, p->k, p->v, NULL, -INFINITY};
     int result = gate_tensor_plain(&tensor, &row, expected);
     assert(result == 0);
     (void)result;

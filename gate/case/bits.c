@@ -87,20 +87,34 @@ static void make_tree(struct gate_problem *p, int s, struct prng *random) {
     }
 }
 
-/* Bits one by one, in runs of up to 40, or all alike; three in four are 1, or half, or one in
- * four. */
-static void make_any(struct gate_problem *p, int s, struct prng *random) {
+/* How bits of a row follow one another: all alike; one by one; in runs of up to 40, of which three
+ * in four are 1, or half, or one in four; all 1 but few; 0 up to some key, and 1 from there on. */
+enum pattern { ALIKE, SINGLE, RUNS = 3, NEARLY_ALL = 6, FROM_SOME, PATTERNS };
+
+#define FEW 40 /* one bit in so many is 0 */
+
+static void make_row(struct gate_problem *p, int s, int row, int pattern, struct prng *random) {
     const struct gate_mask *m = &p->mask;
-    for (int row = p->query_begin[s]; row < p->query_begin[s + 1]; row++) {
-        int kind = prng_below(random, 6), ones = 1 + prng_below(random, 3);
-        int most = kind == 0 ? 1 << 20 : kind < 3 ? 1 : 40;
-        for (int t = m->begin[row], left = 0, is_one = 0; t < end_of(p, s, row); t++, left--) {
-            if (left == 0) {
-                left = 1 + prng_below(random, most);
-                is_one = prng_below(random, 4) < ones;
-            }
-            set_bit(m, bit_of(m, row, t), is_one);
+    int ones = 1 + prng_below(random, 3), begin = m->begin[row], end = end_of(p, s, row);
+    int most = pattern == ALIKE ? 1 << 20 : pattern < RUNS ? 1 : 40;
+    int from = pattern == FROM_SOME && end > begin ? begin + prng_below(random, end - begin) : 0;
+    for (int t = begin, left = 0, is_one = 0; t < end; t++, left--) {
+        if (left == 0) {
+            left = 1 + prng_below(random, most);
+            is_one = prng_below(random, 4) < ones;
         }
+        is_one = pattern == NEARLY_ALL  ? prng_below(random, FEW) != 0
+                 : pattern == FROM_SOME ? t >= from
+                                        : is_one;
+        set_bit(m, bit_of(m, row, t), is_one);
+    }
+}
+
+/* In half of the sequences all rows have one pattern. */
+static void make_any(struct gate_problem *p, int s, struct prng *random) {
+    int one = prng_below(random, 2), of_all = prng_below(random, PATTERNS);
+    for (int row = p->query_begin[s]; row < p->query_begin[s + 1]; row++) {
+        make_row(p, s, row, one ? of_all : prng_below(random, PATTERNS), random);
     }
 }
 

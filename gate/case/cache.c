@@ -3,10 +3,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "chunkproof/number.h"
 #include "chunkproof/number8.h"
 #include "cli/base/random.h"
+#include "gate/case/widths.h"
 
 static int kind_of(const struct gate_problem *p, int is_v) {
     return is_v ? p->cache.v : p->cache.k;
@@ -78,6 +80,9 @@ void gate_cache_scale(struct gate_problem *p, const struct gate_scaling *of_k,
     struct prng random = {p->seed ^ 0x5CA1E5ULL};
     fill(p->cache.k_scale, p->cache.k, gate_n_scales(p), of_k, &random);
     fill(p->cache.v_scale, p->cache.v, gate_n_scales(p), of_v, &random);
+    if (gate_is_in_keys(p) && p->cache.v_scale != NULL) {
+        memcpy(p->cache.v_scale, p->cache.k_scale, gate_n_scales(p) * sizeof(float));
+    }
     p->cache.least = p->cache.most = p->cache.most_k = 1.0;
     for (size_t i = 0; i < gate_n_scales(p) && p->cache.v_scale != NULL; i++) {
         p->cache.least = fmin(p->cache.least, (double)p->cache.v_scale[i]);
@@ -115,7 +120,7 @@ static int type_of(const struct gate_problem *p, int is_v) {
 void gate_cache_round(const struct gate_problem *p, int is_v, unsigned long long place, double *x) {
     int format = kind_of(p, is_v);
     double scale = scale_at(p, is_v, place);
-    for (int i = 0; i < p->recipe.head_dim; i++) {
+    for (int i = 0, n = is_v ? p->value_dim : p->recipe.head_dim; i < n; i++) {
         x[i] = scale * cp_number8_to_double(cp_number8_from_double(x[i] / scale, format), format);
     }
 }

@@ -13,7 +13,7 @@ static inline int gate_is_plain(const struct cp_kernel_cache *cache) {
 /* How many scales an array has that is not plain. */
 size_t gate_n_scales(const struct gate_problem *problem);
 
-/* Which of them is that of a place: place / d of gate_key_at(), (chunk h_kv + head) c + slot. */
+/* Which of them is that of a place: that of gate_key_row(). */
 size_t gate_scale_at(const struct gate_problem *problem, unsigned long long place);
 
 /* Room for the scales. 0, or -1: no memory. */

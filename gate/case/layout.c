@@ -12,6 +12,7 @@
 #include "gate/case/pages.h"
 #include "gate/case/rotation.h"
 #include "gate/case/strides.h"
+#include "gate/case/widths.h"
 #include "gate/runner/arena.h"
 
 /* ---- Filling ---- */
@@ -78,11 +79,16 @@ static void pad(const struct filling *f, long long begin, long long end) {
     }
 }
 
-/* A row of d numbers and what is spread behind it; a NaN is none, and then none of them is. Of K
+/* The numbers of a query, a key or a value. */
+static int width_of(const struct filling *f) {
+    return f->of == OF_V ? f->problem->value_dim : f->problem->recipe.head_dim;
+}
+
+/* A row of numbers and what is spread behind it; a NaN is none, and then none of them is. Of K
  * and V `place` is which key it is (cache.h). */
 static void put_row(const struct filling *f, long long at, unsigned long long place,
                     const double *from, const struct gate_stride *s) {
-    long long d = f->problem->recipe.head_dim;
+    long long d = width_of(f);
     if (isnan(from[0])) {
         pad(f, at, at + s->width);
         return;
@@ -104,7 +110,7 @@ static long long in_pack(const struct gate_stride *s, long long i) {
 
 static void put_packed(const struct filling *f, long long at, unsigned long long place,
                        const double *from, const struct gate_stride *s) {
-    for (long long i = 0; !isnan(from[0]) && i < f->problem->recipe.head_dim; i++) {
+    for (long long i = 0; !isnan(from[0]) && i < width_of(f); i++) {
         gate_cache_store(f->problem, f->of == OF_V, f->array, (size_t)(at + in_pack(s, i)), place,
                          from[i]);
     }
@@ -113,7 +119,7 @@ static void put_packed(const struct filling *f, long long at, unsigned long long
 static void put_key(const struct filling *f, long long at, long long key, const double *numbers,
                     const struct gate_stride *s) {
     const double none = NAN;
-    const double *from = key < 0 ? &none : numbers + key * f->problem->recipe.head_dim;
+    const double *from = key < 0 ? &none : numbers + key * width_of(f);
     unsigned long long place = key < 0 ? 0 : (unsigned long long)key;
     if (s->pack > 0) {
         put_packed(f, at, place, from, s);
@@ -136,8 +142,9 @@ static void put_keys(const struct filling *f, const double *numbers, const struc
             }
         }
         /* up to the next block, where that is further away and not V */
-        long long end =
-            gate_is_one_tensor(p) && f->of == OF_K ? begin + s->of_x : begin - s->first + s->x;
+        long long end = gate_is_one_tensor(p) && !gate_is_in_keys(p) && f->of == OF_K
+                            ? begin + s->of_x
+                            : begin - s->first + s->x;
         pad(f, begin + s->of_x, end > begin + s->of_x ? end : begin + s->of_x);
     }
 }
@@ -249,8 +256,10 @@ static int make_numbers(struct gate_arrays *a, const struct gate_problem *p,
     }
     put_queries(&(struct filling){p, a->memory[RUN_Q], OF_Q, 1}, p->q, &s->q);
     put_keys(&(struct filling){p, a->memory[RUN_K], OF_K, 2}, p->k, &s->k);
-    put_keys(&(struct filling){p, a->memory[gate_is_one_tensor(p) ? RUN_K : RUN_V], OF_V, 3}, p->v,
-             &s->v);
+    if (!gate_is_in_keys(p)) {
+        put_keys(&(struct filling){p, a->memory[gate_is_one_tensor(p) ? RUN_K : RUN_V], OF_V, 3},
+                 p->v, &s->v);
+    }
     return 0;
 }
 
@@ -351,7 +360,7 @@ static void point(struct gate_arrays *a) {
     c->q = a->memory[RUN_Q];
     c->k = a->memory[RUN_K];
     c->v = a->memory[RUN_V];
-    run_join(c, a->element);
+    run_join(c, a->tensors, a->element);
     c->rotation = c->n_angles > 0 ? (const float *)(const void *)a->memory[RUN_ROTATION] : NULL;
     c->mask_bits = c->mask_bytes > 0 ? a->memory[RUN_MASK_BITS] : NULL;
     c->mask_first =
@@ -402,6 +411,7 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
         .n_heads = r->n_heads,
         .n_kv_heads = r->n_kv_heads,
         .head_dim = r->head_dim,
+        .value_dim = p->value_dim,
         .chunk_size = r->chunk_size,
         .capacity = p->pool,
         .scale = p->scale,
@@ -448,7 +458,7 @@ double gate_case_bytes(const struct gate_problem *p, size_t workspace) {
                     2.0 * (double)scale_bytes(p) + rows * (double)cp_number_size(p->q_type) +
                     results;
     double of_a_row = (double)p->table_width * p->recipe.chunk_size *
-                      (2.0 * gate_n_terms(&p->rotation, p->recipe.head_dim) + 3.0);
+                      (1.0 * gate_n_terms(&p->rotation, p->recipe.head_dim) + p->value_dim + 3.0);
     return 2.0 * (keys + rows) * sizeof(double) + 2.0 * arrays + 2.0 * results +
            4.0 * (double)table_bytes(p) + of_a_row * sizeof(double) + (double)workspace;
 }
@@ -459,7 +469,7 @@ static struct run_far far_of(const struct gate_problem *p, int is_v,
     const struct gate_stride *s = is_v ? &strides->v : &strides->k;
     size_t size = gate_cache_size(p, is_v);
     struct run_far far = {0};
-    if (s->far > 0 && s->first == 0) {
+    if (s->far > 0 && s->first == 0 && !(is_v && gate_is_in_keys(p))) {
         far.n = gate_halves(p) * gate_blocks(p);
         far.pool = p->number != NULL ? gate_halves(p) * p->pool : 0;
         far.chunk = (size_t)s->x * size;
@@ -489,6 +499,7 @@ int gate_arrays_new(struct gate_arrays *a, const struct gate_problem *p) {
     memset(a, 0, sizeof *a);
     gate_call_sizes(&a->run.call, p);
     a->element = gate_cache_size(p, 0);
+    a->tensors = p->layout.tensors;
     a->run.call.k_chunk = s.k.x;
     a->run.call.v_chunk = s.v.x;
     a->run.call.v_offset = s.v.first;

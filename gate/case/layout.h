@@ -14,6 +14,7 @@ struct gate_arrays {
     struct run_call run;
     unsigned char *memory[RUN_BUFFERS];
     size_t element;  /* bytes of a number of K */
+    int tensors;     /* CP_TENSORS_... */
     int *far_number; /* of run, or NULL */
 };
 

@@ -33,12 +33,19 @@ int gate_runs(const struct gate_problem *p, int sequence) {
     return k;
 }
 
-size_t gate_key_at(const struct gate_problem *p, int sequence, int j, int kv_head) {
+size_t gate_key_row(const struct gate_problem *p, int sequence, int j, int kv_head) {
     const struct gate_recipe *r = &p->recipe;
     int at = sequence * p->table_width + gate_run_of(p, sequence, j);
     size_t slice = (size_t)p->table[at] * (size_t)r->n_kv_heads + (size_t)kv_head;
-    size_t slot = slice * (size_t)r->chunk_size + (size_t)(j - p->first[at]);
-    return slot * (size_t)r->head_dim;
+    return slice * (size_t)r->chunk_size + (size_t)(j - p->first[at]);
+}
+
+const double *gate_key(const struct gate_problem *p, int sequence, int j, int kv_head) {
+    return p->k + gate_key_row(p, sequence, j, kv_head) * (size_t)p->recipe.head_dim;
+}
+
+const double *gate_value(const struct gate_problem *p, int sequence, int j, int kv_head) {
+    return p->v + gate_key_row(p, sequence, j, kv_head) * (size_t)p->value_dim;
 }
 
 int gate_sequence_of(const struct gate_problem *p, int row) {

@@ -18,6 +18,7 @@
 #include "gate/case/rotation.h"
 #include "gate/case/scores.h"
 #include "gate/case/strides.h"
+#include "gate/case/widths.h"
 #include "gate/runner/runner.h"
 
 #define MOST_SCALES (1 << 18) /* of K, or V, in a large pool: 1 MiB */
@@ -269,15 +270,15 @@ static int make_plan(struct gate_problem *p) {
 
 /* Allocates n d numbers and one more, and does not write them: a problem that turns out to be
  * too large is never filled. */
-static double *allocate_rows(size_t n, const struct gate_problem *p) {
-    return malloc((n * (size_t)p->recipe.head_dim + 1) * sizeof(double));
+static double *allocate_rows(size_t n, int d) {
+    return malloc((n * (size_t)d + 1) * sizeof(double));
 }
 
 static int allocate_numbers(struct gate_problem *p) {
     size_t keys = (size_t)p->capacity * (size_t)p->recipe.n_kv_heads * (size_t)p->recipe.chunk_size;
-    p->q = allocate_rows((size_t)p->n_rows * (size_t)p->recipe.n_heads, p);
-    p->k = allocate_rows(keys, p);
-    p->v = allocate_rows(keys, p);
+    p->q = allocate_rows((size_t)p->n_rows * (size_t)p->recipe.n_heads, p->recipe.head_dim);
+    p->k = allocate_rows(keys, p->recipe.head_dim);
+    p->v = allocate_rows(keys, p->value_dim);
     return p->q != NULL && p->k != NULL && p->v != NULL ? 0 : -1;
 }
 
@@ -351,6 +352,7 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
                                                 : kernel->plans;
     p->mask = mask_of(recipe, kernel);
     p->scores = scores_of(recipe, kernel);
+    p->value_dim = gate_value_dim(recipe, kernel);
     p->scales = kernel->arithmetic.scales;
     p->rotation.keys = kernel->keys;
     p->rotation.pairs = kernel->pairs;

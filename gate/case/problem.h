@@ -84,7 +84,8 @@ struct gate_problem {
     struct gate_mask mask;
     struct gate_scores scores;
     struct gate_cache cache;
-    int scales; /* CP_SCALES_...: where scores are large they are coarse */
+    int value_dim; /* d_v: numbers of a value, and of a result */
+    int scales;    /* CP_SCALES_...: where scores are large they are coarse */
     int *n_tokens, *query_begin, *position, *n_shared_chunks;
     int table_width;
     int *table, *table_tokens, *table_position; /* [b][table_width]: as the kernel gets them, */
@@ -97,8 +98,9 @@ struct gate_problem {
     /* The recipe's seed, or another one after gate_problem_renew(). It decides the numbers, and
      * which chunks are in use. */
     unsigned long long seed;
-    double *q;     /* [n_rows][h][d] */
-    double *k, *v; /* [capacity][h_kv][c][d]; NaN where no key is */
+    double *q; /* [n_rows][h][d] */
+    double *k; /* [capacity][h_kv][c][d]; NaN where no key is */
+    double *v; /* [capacity][h_kv][c][d_v]; likewise */
 };
 
 /* CONV-3: what the cases of a kernel must not have: what it says, and what follows. A recipe says
@@ -159,8 +161,10 @@ int gate_positions(const struct gate_problem *problem, int sequence);
 /* How many runs a sequence has. */
 int gate_runs(const struct gate_problem *problem, int sequence);
 
-/* The index in k and v of element 0 of a key. */
-size_t gate_key_at(const struct gate_problem *problem, int sequence, int j, int kv_head);
+/* Which row of k and v a key is: (chunk h_kv + K/V head) c + slot. Its numbers, and its value's. */
+size_t gate_key_row(const struct gate_problem *problem, int sequence, int j, int kv_head);
+const double *gate_key(const struct gate_problem *problem, int sequence, int j, int kv_head);
+const double *gate_value(const struct gate_problem *problem, int sequence, int j, int kv_head);
 int gate_sequence_of(const struct gate_problem *problem, int row);
 
 /* Which keys of its sequence a row sees: those before `end`, but not hidden .. shown - 1; or, of a

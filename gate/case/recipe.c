@@ -507,6 +507,9 @@ void gate_recipe_print(const struct gate_recipe *r, char *line) {
     if (r->page > 0 && n > 0 && n < GATE_LINE) {
         n += snprintf(line + n, GATE_LINE - (size_t)n, ", pages of %d keys", r->page);
     }
+    if (r->value_dim > 0 && n > 0 && n < GATE_LINE) {
+        n += snprintf(line + n, GATE_LINE - (size_t)n, ", values of %d numbers", r->value_dim);
+    }
     n += print_mask(r, line + n, n > 0 && n < GATE_LINE ? GATE_LINE - (size_t)n : 0);
     n += print_scores(r, line + n, n > 0 && n < GATE_LINE ? GATE_LINE - (size_t)n : 0);
     for (int bit = 0; bit < COUNT_OF(layouts); bit++) {

@@ -120,8 +120,9 @@ struct gate_recipe {
     /* SCORE-1 to SCORE-3, for kernels that take it: the cap, in eighths; and of which kind slopes
      * and sinks are, enum gate_slopes and 1; 0: none. */
     int cap, slopes, sinks;
-    int page;   /* keys of a page (CONV-11), for kernels that take any size; 0: as many as c */
-    int rotary; /* numbers of a head that are rotated (GATE-14), even; 0: as many as there are */
+    int page;      /* keys of a page (CONV-11), for kernels that take any size; 0: as many as c */
+    int value_dim; /* numbers of a value (CONV-13), for kernels that take any; 0: d */
+    int rotary;    /* numbers of a head that are rotated (GATE-14), even; 0: as many as there are */
     unsigned long long seed; /* decides the numbers, and how many query rows there are */
     int n_ops;
     struct gate_op op[GATE_MOST_OPS];
@@ -131,9 +132,9 @@ struct gate_recipe {
 };
 
 /* Sizes that the caller wants; 0: any. rows: of each sequence; keys: of the longest one; window: of
- * the cases that have one. */
+ * the cases that have one; value_dim: of those whose values have a width of their own. */
 struct gate_shape {
-    int n_heads, n_kv_heads, head_dim, chunk_size, group, sequences, rows, keys, window;
+    int n_heads, n_kv_heads, head_dim, chunk_size, group, sequences, rows, keys, window, value_dim;
 };
 
 /* The most that a recipe may have. */

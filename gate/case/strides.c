@@ -3,6 +3,7 @@
 
 #include "gate/case/cache.h"
 #include "gate/case/pages.h"
+#include "gate/case/widths.h"
 #include "gate/runner/arena.h"
 
 #define SPREAD        16 /* elements behind a row of d, */
@@ -88,8 +89,9 @@ static struct gate_stride strides_of_keys(const struct gate_problem *p, int is_v
     int pack = is_v ? p->layout.v_pack : p->layout.k_pack;
     struct spread spread = spread_of_keys(p, is_v && !gate_is_one_tensor(p) ? 2 : 1);
     int n = gate_blocks(p), slots = gate_block_size(p);
-    return pack > 0 ? packed_strides(n, r->n_kv_heads, slots, r->head_dim, pack, spread)
-                    : strides_of(n, r->n_kv_heads, slots, r->head_dim, slots_first, spread);
+    int d = is_v && !gate_is_in_keys(p) ? p->value_dim : r->head_dim;
+    return pack > 0 ? packed_strides(n, r->n_kv_heads, slots, d, pack, spread)
+                    : strides_of(n, r->n_kv_heads, slots, d, slots_first, spread);
 }
 
 /* Of rows and heads: x is not there. */
@@ -142,10 +144,11 @@ struct gate_all_strides gate_strides(const struct gate_problem *p) {
     int layout = p->layout.gaps == CP_GAPS_NONE ? 0 : p->recipe.layout, d = p->recipe.head_dim;
     int heads_first = (layout & GATE_HEADS_FIRST) != 0;
     int out_heads_first = heads_first ^ ((layout & GATE_OUT_OTHERWISE) != 0);
-    struct gate_all_strides s = {
-        strides_of_keys(p, 0, slots_come_first(p, 0)),
-        strides_of_keys(p, 1, slots_come_first(p, 1)), strides_of_rows(p, d, heads_first, 1),
-        strides_of_rows(p, d, out_heads_first, 3), strides_of_rows(p, 1, out_heads_first, 1)};
+    struct gate_all_strides s = {strides_of_keys(p, 0, slots_come_first(p, 0)),
+                                 strides_of_keys(p, 1, slots_come_first(p, 1)),
+                                 strides_of_rows(p, d, heads_first, 1),
+                                 strides_of_rows(p, p->value_dim, out_heads_first, 3),
+                                 strides_of_rows(p, 1, out_heads_first, 1)};
     join_tensors(p, &s);
     lay_all_far(p, &s);
     return s;

@@ -21,6 +21,7 @@
 #include "gate/case/cache.h"
 #include "gate/case/rotation.h"
 #include "gate/case/values.h"
+#include "gate/case/widths.h"
 
 #define MANY_CHUNKS 1024 /* of a path: half of the queries select keys beyond so many */
 
@@ -132,6 +133,8 @@ static double shift(const struct gate_problem *p) {
 
 /* What all keys of a problem have in common. */
 struct making {
+    int in_keys;      /* 1: values are in keys: each value is a part of its key (CONV-13) */
+    int first;        /* where the numbers of a key begin by which it is chosen: behind its value */
     int bits;         /* of an address */
     double amplitude; /* of each */
     int begin, end;   /* keys with numbers in V when they are counted */
@@ -153,7 +156,7 @@ static void place_counted(const struct gate_problem *p, struct making *m) {
     while (in_column > 2 && in_column * m->longest > IN_ALL) {
         in_column /= 2;
     }
-    int counted = in_column * p->recipe.head_dim;
+    int counted = in_column * p->value_dim;
     m->begin = m->longest <= counted     ? 0
                : (p->seed >> 9 & 1) != 0 ? m->longest - counted
                                          : (int)(p->seed % (unsigned)(m->longest - counted + 1));
@@ -161,7 +164,10 @@ static void place_counted(const struct gate_problem *p, struct making *m) {
 }
 
 static struct making making_of(const struct gate_problem *p) {
-    struct making m = {.bits = address_bits(p), .amplitude = amplitude(p)};
+    struct making m = {.in_keys = gate_is_in_keys(p),
+                       .first = gate_is_in_keys(p) ? p->value_dim % p->recipe.head_dim : 0,
+                       .bits = address_bits(p),
+                       .amplitude = amplitude(p)};
     for (int s = 0; s < p->b; s++) {
         int positions = gate_positions(p, s);
         m.longest = positions > m.longest ? positions : m.longest;
@@ -207,9 +213,14 @@ static void multiply(double *x, int d, int step, double factor) {
     }
 }
 
+/* Where the i-th number of a key is by which it is chosen. */
+static int place_of(const struct making *m, int i, int d) {
+    return (m->first + i) % d;
+}
+
 static void make_address(const struct making *m, unsigned long long address, double *x, int d) {
     for (int i = 0; i < d; i++) {
-        x[i] = i < m->bits ? sign_of(address, i) * m->amplitude : 0.0;
+        x[place_of(m, i, d)] = i < m->bits ? sign_of(address, i) * m->amplitude : 0.0;
     }
 }
 
@@ -242,9 +253,9 @@ static double creep(const struct gate_problem *p) {
 }
 
 /* The digits of the position, from the lowest; the other numbers of a creeping key meet zeros. */
-static void make_digits(double *k, int d, int position) {
+static void make_digits(const struct making *m, double *k, int d, int position) {
     for (int i = 0; i < DIGITS && i < d; i++) {
-        k[i] = i == DIGITS - 1 || i == d - 1 ? position : position % DIGIT;
+        k[place_of(m, i, d)] = i == DIGITS - 1 || i == d - 1 ? position : position % DIGIT;
         position /= DIGIT;
     }
 }
@@ -255,25 +266,24 @@ static void round_key(const struct gate_problem *p, int is_v, unsigned long long
         gate_cache_round(p, is_v, place, x);
         return;
     }
-    for (int i = 0; i < p->recipe.head_dim; i++) {
+    for (int i = 0, n = is_v ? p->value_dim : p->recipe.head_dim; i < n; i++) {
         x[i] = gate_round(p->kv_type, x[i]);
     }
 }
 
+/* ... without rounding them, which may be done once more when a value is in it. */
 static void make_k(const struct gate_problem *p, const struct making *m, const struct key *key,
                    double *k) {
     int d = p->recipe.head_dim;
     struct prng random = random_of(p, 1, key->address);
     if (p->recipe.values == GATE_SELECT) { /* integers */
         make_address(m, key->address, k, d);
-        round_key(p, 0, key->address, k);
         return;
     }
     if (p->recipe.values == GATE_COUNT && ties(p)) { /* all keys alike; else q = 0 */
         for (int i = 0; i < d; i++) {
             k[i] = 1.0 - 0.25 * (i % 5);
         }
-        round_key(p, 0, key->address, k);
         return;
     }
     make_normal(k, d, &random);
@@ -282,17 +292,16 @@ static void make_k(const struct gate_problem *p, const struct making *m, const s
     } else if (p->recipe.values == GATE_ONE_HOT && key->position % 7 == 3) {
         multiply(k, d, 1, 20.0);
     } else if (p->recipe.values == GATE_SHIFTED) {
-        k[0] = shift(p) / (64.0 * p->scale);
+        k[m->first] = shift(p) / (64.0 * p->scale);
     } else if (p->recipe.values == GATE_RISING || p->recipe.values == GATE_FALLING) {
-        k[0] = (p->recipe.values == GATE_RISING ? m->slope : -m->slope) * key->position;
+        k[m->first] = (p->recipe.values == GATE_RISING ? m->slope : -m->slope) * key->position;
     } else if (p->recipe.values == GATE_CREEPING) {
-        make_digits(k, d, key->position);
+        make_digits(m, k, d, key->position);
     } else if (p->recipe.values == GATE_EXTREME) {
         for (int i = 0; i < d; i++) {
             k[i] = extreme_number(p, has_tiny_k(p), i, k[i]);
         }
     }
-    round_key(p, 0, key->address, k);
 }
 
 /* One number of V for each key that is counted. */
@@ -322,7 +331,7 @@ static void make_large(const struct gate_problem *p, double *v, int d) {
 
 static void make_v(const struct gate_problem *p, const struct making *m, const struct key *key,
                    double *v) {
-    int d = p->recipe.head_dim;
+    int d = p->value_dim;
     enum gate_values values = p->recipe.values;
     struct prng random = random_of(p, 2, key->address);
     if (values == GATE_COUNT) {
@@ -364,28 +373,54 @@ static void make_v(const struct gate_problem *p, const struct making *m, const s
     round_key(p, 1, key->address, v);
 }
 
-static void fill_key(struct gate_problem *p, const struct making *m, int s, int j, int kv_head) {
-    size_t at = gate_key_at(p, s, j, kv_head);
-    struct key key = {gate_position_of(p, s, j), at / (size_t)p->recipe.head_dim};
-    make_k(p, m, &key, p->k + at);
-    if (gate_has_quarter_turns(p->recipe.values)) { /* GATE-14: which is exact */
-        gate_rotate_back(&p->rotation, gate_angle_of(p, s, j), p->k + at);
-        round_key(p, 0, key.address, p->k + at); /* integers have -128, and no 128 */
+/* CONV-13: a key has its value in it, but for the numbers by which it is chosen, and is the
+ * value's first numbers then. */
+static void join(const struct gate_problem *p, const struct making *m, const struct key *key,
+                 double *k, double *v) {
+    int d = p->recipe.head_dim, chosen = p->recipe.values == GATE_SELECT     ? m->bits
+                                         : p->recipe.values == GATE_CREEPING ? DIGITS
+                                                                             : 1;
+    int behind = d - p->value_dim; /* numbers of the key: the first of those are there */
+    int begin = chosen > behind ? chosen - behind : 0;
+    begin = p->recipe.values == GATE_COUNT || p->recipe.values == GATE_ZERO ? 0 : begin;
+    for (int i = begin; i < p->value_dim && gate_has_its_values(p); i++) {
+        k[i] = v[i];
     }
-    make_v(p, m, &key, p->v + at);
+    round_key(p, 0, key->address, k);
+    for (int i = 0; i < p->value_dim; i++) {
+        v[i] = k[i];
+    }
+}
+
+static void fill_key(struct gate_problem *p, const struct making *m, int s, int j, int kv_head) {
+    size_t row = gate_key_row(p, s, j, kv_head);
+    double *k = p->k + row * (size_t)p->recipe.head_dim, *v = p->v + row * (size_t)p->value_dim;
+    struct key key = {gate_position_of(p, s, j), row};
+    make_k(p, m, &key, k);
+    make_v(p, m, &key, v);
+    if (m->in_keys) {
+        join(p, m, &key, k, v);
+        return;
+    }
+    round_key(p, 0, row, k);
+    if (gate_has_quarter_turns(p->recipe.values)) { /* GATE-14: which is exact */
+        gate_rotate_back(&p->rotation, gate_angle_of(p, s, j), k);
+        round_key(p, 0, row, k); /* integers have -128, and no 128 */
+    }
 }
 
 static void fill_keys(struct gate_problem *p, const struct making *m) {
     const struct gate_recipe *r = &p->recipe;
-    size_t n =
-        (size_t)p->capacity * (size_t)r->n_kv_heads * (size_t)r->chunk_size * (size_t)r->head_dim;
-    for (size_t i = 0; i < n; i++) {
+    size_t rows = (size_t)p->capacity * (size_t)r->n_kv_heads * (size_t)r->chunk_size;
+    for (size_t i = 0; i < rows * (size_t)r->head_dim; i++) {
         p->k[i] = NAN;
+    }
+    for (size_t i = 0; i < rows * (size_t)p->value_dim; i++) {
         p->v[i] = NAN;
     }
     for (int s = 0; s < p->b; s++) {
         for (int j = 0; j < p->n_tokens[s]; j++) {
-            for (int g = 0; g < r->n_kv_heads && isnan(p->k[gate_key_at(p, s, j, g)]); g++) {
+            for (int g = 0; g < r->n_kv_heads && isnan(*gate_key(p, s, j, g)); g++) {
                 fill_key(p, m, s, j, g);
             }
         }
@@ -418,7 +453,7 @@ static unsigned long long target(const struct gate_problem *p, int row, int head
     }
     int j = prng_below(random, n);
     if (p->mask.window + p->mask.ahead > 0 && prng_below(random, 4) != 0) {
-        return gate_key_at(p, s, at_edge(p, s, &seen, random), g) / (size_t)p->recipe.head_dim;
+        return gate_key_row(p, s, at_edge(p, s, &seen, random), g);
     }
     if (n > MANY_CHUNKS * c &&
         prng_below(random, 2) == 0) { /* beyond them, or as far from the end */
@@ -430,7 +465,7 @@ static unsigned long long target(const struct gate_problem *p, int row, int head
         j = edge(p, s, j, prng_below(random, 2));
         j = j < n ? j : n - 1;
     }
-    return gate_key_at(p, s, j, g) / (size_t)p->recipe.head_dim;
+    return gate_key_row(p, s, j, g);
 }
 
 static void fill_selecting(struct gate_problem *p, const struct making *m, int row, int head,
@@ -440,15 +475,18 @@ static void fill_selecting(struct gate_problem *p, const struct making *m, int r
     unsigned long long address = target(p, row, head, &random);
     make_address(m, address, q, p->recipe.head_dim);
     for (int open = prng_below(&random, 4); open > 0; open--) {
-        q[prng_below(&random, m->bits)] = 0.0;
+        q[place_of(m, prng_below(&random, m->bits), p->recipe.head_dim)] = 0.0;
     }
 }
 
-static double query_number(const struct gate_problem *p, int i, struct prng *random) {
+/* Number i of a query, counted from where keys are chosen by. */
+static double query_number(const struct gate_problem *p, const struct making *m, int i,
+                           struct prng *random) {
     double x = normal(random);
+    int meets_value = m->in_keys && i >= p->recipe.head_dim - p->value_dim;
     switch (p->recipe.values) {
     case GATE_COUNT:
-        return ties(p) ? x : 0.0;
+        return ties(p) && !meets_value ? x : 0.0;
     case GATE_MASSIVE:
         return i % 16 == 0 ? 50.0 * x : x;
     case GATE_SHIFTED:
@@ -459,7 +497,7 @@ static double query_number(const struct gate_problem *p, int i, struct prng *ran
     case GATE_ZERO:
         return x < 0.0 ? -0.0 : 0.0;
     case GATE_LARGE:
-        return 0x1p-6 * x;
+        return meets_value ? 0.0 : 0x1p-6 * x;
     case GATE_CREEPING:
         x = ldexp(gate_round(p->q_type, creep(p) / p->scale), 7 * i);
         return i < DIGITS && x <= LARGEST_V ? x : 0.0;
@@ -481,7 +519,7 @@ static void fill_queries(struct gate_problem *p, const struct making *m) {
                 continue;
             }
             for (int i = 0; i < d; i++) {
-                q[i] = gate_round(p->q_type, query_number(p, i, &random));
+                q[place_of(m, i, d)] = gate_round(p->q_type, query_number(p, m, i, &random));
             }
         }
     }
@@ -550,6 +588,7 @@ static void fill_sinks(struct gate_problem *p, const struct making *m) {
 void gate_values_fill(struct gate_problem *p) {
     struct making m = making_of(p);
     struct gate_scaling of_k = scaling_of(p, &m, 0), of_v = scaling_of(p, &m, 1);
+    of_k.largest = m.in_keys ? fmax(of_k.largest, of_v.largest) : of_k.largest;
     gate_cache_scale(p, &of_k, &of_v);
     fill_keys(p, &m);
     gate_cache_forget(p);

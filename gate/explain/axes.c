@@ -47,7 +47,7 @@ static int value_of(const struct explain_choice *c, const struct explain_axis *a
 
 static int is_below(const struct explain_model *x, enum explain_below below, int value) {
     return below == BELOW_KEYS ? value < x->n
-           : below == BELOW_D  ? value < x->d
+           : below == BELOW_D  ? value < most(x->d, x->d_v)
            : below == UP_TO_D  ? value <= x->d
                                : 1;
 }

@@ -9,7 +9,9 @@
 #include "chunkproof/number.h"
 #include "gate/case/cache.h"
 #include "gate/case/pages.h"
+#include "gate/case/strides.h"
 #include "gate/case/values.h"
+#include "gate/case/widths.h"
 #include "gate/explain/explain.h"
 #include "gate/judge/conventions.h"
 
@@ -117,7 +119,7 @@ static int differing(struct bench *b, const struct setting *s) {
     for (int pair = 0; pair < c->n_rows * c->n_heads; pair++) {
         long long row = pair / c->n_heads, head = pair % c->n_heads;
         b->differs[pair] =
-            differs_in(b, 0, b->p.out_type, row * c->out_row + head * c->out_head, c->head_dim) ||
+            differs_in(b, 0, b->p.out_type, row * c->out_row + head * c->out_head, c->value_dim) ||
             (lse > 0 &&
              differs_in(b, out, b->p.lse_type, row * c->lse_row + head * c->lse_head, 1));
         n += b->differs[pair];
@@ -267,7 +269,7 @@ static struct lying lying_of(const struct bench *b, int array) {
             RUN_K,     gate_cache_size(p, 0), n,         heads, slots, 0, c->k_chunk, c->k_head,
             c->k_slot, p->layout.k_pack,      c->k_group};
     }
-    return (struct lying){c->v_offset > 0 ? RUN_K : RUN_V,
+    return (struct lying){gate_is_one_tensor(p) ? RUN_K : RUN_V,
                           gate_cache_size(p, 1),
                           n,
                           heads,
@@ -292,7 +294,7 @@ static size_t byte_of(const struct lying *l, int block, int head, int slot, int 
 static void spoil(struct bench *b, int array, int block, int slot, const unsigned char *kept) {
     const struct lying l = lying_of(b, array);
     unsigned char *memory = b->a.memory[l.memory];
-    int d = b->a.run.call.head_dim, per_block = l.heads * l.slots;
+    int d = array == RUN_V ? b->p.value_dim : b->p.recipe.head_dim, per_block = l.heads * l.slots;
     if (slot < 0) {
         memset(memory, 0xFF, b->a.run.bytes[l.memory]);
     }
@@ -401,8 +403,8 @@ static int try_all(struct bench *b) {
     }
     for (int nobodys = 0; nobodys < 2; nobodys++) { /* blocks that somebody has come first */
         for (int block = 0; block < gate_blocks(&b->p) && found < MOST_CHUNKS; block++) {
-            for (int array = RUN_K; has_key(&b->p, block, 0) != nobodys && array <= RUN_V;
-                 array++) {
+            int last = gate_is_in_keys(&b->p) ? RUN_K : RUN_V;
+            for (int array = RUN_K; has_key(&b->p, block, 0) != nobodys && array <= last; array++) {
                 found += try_block(b, array, block);
             }
         }

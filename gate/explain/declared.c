@@ -235,7 +235,7 @@ static void judge_all(void *context, const struct gate_problem *p, const struct 
     struct trying *t = context;
     struct explain_run run;
     struct gate_scratch *scratch = gate_scratch_new(p);
-    size_t width = (size_t)p->recipe.head_dim + 1;
+    size_t width = (size_t)p->value_dim + 1;
     double *numbers = malloc(3 * width * sizeof *numbers);
     struct gate_numbers n = {numbers, numbers + width, t->x->unusual ? numbers + 2 * width : NULL,
                              NULL};

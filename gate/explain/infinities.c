@@ -87,10 +87,10 @@ static void say_no_number(struct explain *x, const struct explain_results *r,
         products = fmax(products, fabs(explain_largest_on_the_way(m, explain_key(m, j))));
         largest = fmax(largest, m->score[j]);
     }
-    for (int i = 0; i < m->d; i++) {
+    for (int i = 0; i < m->d_v; i++) {
         infinite += picked[i] && !isnan(r->got[i]);
     }
-    fprintf(x->file, "    of %d elements: %d NaN, %d infinite\n", m->d, n - infinite, infinite);
+    fprintf(x->file, "    of %d elements: %d NaN, %d infinite\n", m->d_v, n - infinite, infinite);
     print_heaviest(x->file, m);
     print_what_overflows(x->file, largest, products);
 }
@@ -103,7 +103,7 @@ void explain_infinities(struct explain *x) {
 
 /* Are these the sums of V over the sequence's first keys, divided by n? */
 static int is_average(const struct explain_model *x, const double *got, int keys, int n) {
-    for (int i = 0; i < x->d; i++) {
+    for (int i = 0; i < x->d_v; i++) {
         double sum = 0.0, size = 0.0;
         for (int j = 0; j < keys; j++) {
             sum += x->v[j][i] / n;

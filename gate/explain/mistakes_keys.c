@@ -150,8 +150,15 @@ static const struct explain_mistake places[] = {
      "|with the stride of slots taken from the other of K and V"
      "|as if it lay in one piece, [chunk][head][slot]"
      "|as if it lay in one piece, [chunk][slot][head]"
-     "|as if slots lay d apart|as if chunks lay h_kv c d apart} (GATE-3)", 12, {{0}},
+     "|as if slots lay d apart, of V d_v|as if chunks lay h_kv c d apart, of V "
+     "h_kv c d_v} (GATE-3)", 12, {{0}},
      {EACH(place.way, PLACE_SWAPPED, PLACE_CHUNK_D), OF_ARRAY(place.array)}},
+    {"as if " ARRAY_WORDS("b") " had been read {a|as if it lay in one piece, with rows as long as "
+     "those of the other of K and V|as if slots lay as far apart as the other of K and V has "
+     "numbers} (CONV-13)", 12, {{0}},
+     {EACH(place.way, PLACE_OTHER_WIDTH, PLACE_SLOT_OTHER_WIDTH), OF_ARRAY(place.array)}},
+    {"as if a value had been the last d_v numbers of its key, not the first (CONV-13)", 11,
+     {.place = {.way = PLACE_END_OF_KEY, .array = OF_V}}},
     {"as if {a|K had been taken for V|K had been taken for V, at the place of V"
      "|V had been taken for K|K and V had been swapped} (SOFTMAX-2)", 12, {{0}},
      {EACH(place.way, PLACE_K_FOR_V, PLACE_EXCHANGED)}},

@@ -46,6 +46,8 @@ static const struct explain_mistake elements[] = {
     {"as if the last element" OF_ELEMENTS("a"), 13, {.elements = {ELEMENTS_LAST, 1}}, {TIMES}},
     {"as if the last {a} elements" OF_ELEMENTS("b"), 13, {.elements = {ELEMENTS_LAST}},
      {EACH_BELOW(BELOW_D, elements.a, 2, 16), TIMES}},
+    {"as if the elements behind a value, from d_v on,"
+     OF_ELEMENTS("a"), 12, {.elements = {ELEMENTS_BEHIND_VALUE}}, {TIMES}},
     {"as if {0..a element}" OF_ELEMENTS("b"), 13, {.elements = {ELEMENTS_FROM_TO}},
      {EACH_BELOW(BELOW_D, elements.b, 1, 16), TIMES}},
     {"as if " BEHIND_MULTIPLE " (SOFTMAX-1)", 13, {.elements = {ELEMENTS_BEHIND}},
@@ -73,7 +75,8 @@ static const struct explain_mistake scales[] = {
     {"as if {a|the scores had not been scaled|the scores had been scaled twice"
      "|the scores had been multiplied by log2(e), or weights were powers of e for scores in bits"
      "|the scores had been multiplied by ln 2, or weights were powers of 2 for scores in nats"
-     "|the scale were 1 / sqrt(d), not the call's|the scale were 1 / d"
+     "|the scale were 1 / sqrt(d), not the call's|the scale were 1 / sqrt(d_v), not the call's"
+     "|the scale were 1 / sqrt(d - d_v), not the call's|the scale were 1 / d"
      "|the scale were its square root}{b||, of keys in shared chunks alone"
      "|, of keys in the sequence's own chunks alone} (SOFTMAX-1)", 10, {{0}},
      {EACH(score.way, SCORE_UNSCALED, SCORE_ROOT_OF_SCALE),

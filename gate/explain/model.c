@@ -65,7 +65,7 @@ int explain_model_new(struct explain_model *x, const struct cp_kernel *kernel,
     int d = 1, c = 0, n = 0, rotated = 0, missing = 0;
     for (int i = 0; i < n_runs; i++) {
         const struct gate_problem *p = &runs[i].problem;
-        d = most(d, p->recipe.head_dim);
+        d = most(d, most(p->recipe.head_dim, p->value_dim));
         c = most(c, p->recipe.chunk_size);
         rotated = most(rotated, p->rotation.dim);
         for (int s = 0; s < p->b; s++) {
@@ -97,18 +97,18 @@ static void choose_tests(struct explain_model *x) {
     const double *got = x->is.got;
     int wrong = 0, seen = 0;
     x->test.n = 0;
-    for (int i = 0; i < x->d; i++) {
+    for (int i = 0; i < x->d_v; i++) {
         x->all[i] = i;
         wrong += explain_is_wrong_number(&x->is, i) && isfinite(got[i]);
     }
-    for (int i = 0; i < x->d && x->test.n < EXPLAIN_TESTED; i++) {
+    for (int i = 0; i < x->d_v && x->test.n < EXPLAIN_TESTED; i++) {
         if (explain_is_wrong_number(&x->is, i) && isfinite(got[i]) &&
             seen++ * (EXPLAIN_TESTED - 1) >= x->test.n * (wrong - 1)) {
             x->test.element[x->test.n++] = i;
         }
     }
-    int is_tested = explain_is_wrong_number(&x->is, x->d) && isfinite(got[x->d]);
-    x->test.lse = is_tested ? got[x->d] : NAN;
+    int is_tested = explain_is_wrong_number(&x->is, x->d_v) && isfinite(got[x->d_v]);
+    x->test.lse = is_tested ? got[x->d_v] : NAN;
 }
 
 void explain_go_to(struct explain_model *x, const struct explain_run *run, int pair) {
@@ -124,6 +124,7 @@ void explain_go_to(struct explain_model *x, const struct explain_run *run, int p
     x->g = x->head / (p->recipe.n_heads / p->recipe.n_kv_heads);
     x->n = x->is.sees;
     x->d = p->recipe.head_dim;
+    x->d_v = p->value_dim;
     x->c = p->recipe.chunk_size;
     x->shared = seen_in_shared(p, x->row, x->s);
     x->has_scores = x->has_keys = 0;
@@ -135,8 +136,8 @@ void explain_go_to(struct explain_model *x, const struct explain_run *run, int p
 /* ---- Another problem ---- */
 
 static void say_all(struct explain_model *x, double out, double lse, double bound) {
-    for (int i = 0; i <= x->d; i++) {
-        explain_say_number(x, i, i < x->d ? out : lse, bound);
+    for (int i = 0; i <= x->d_v; i++) {
+        explain_say_number(x, i, i < x->d_v ? out : lse, bound);
     }
 }
 
@@ -150,26 +151,29 @@ static int has_certificate(const struct explain_choice *c) {
 /* The keys that are counted, *n of them, behind a row of zeros. 1: all their numbers are some. */
 static int copy_keys(struct explain_model *x, const struct explain_choice *c, int *n) {
     const struct gate_rotation *rotation = &x->run->problem.rotation;
-    size_t d = (size_t)x->d, w = (size_t)gate_n_terms(rotation, x->d);
+    size_t d_v = (size_t)x->d_v, w = (size_t)gate_n_terms(rotation, x->d);
     int finite = 1;
     for (int i = 0; i < x->d; i++) {
         finite &= isfinite(x->q[i]) != 0;
     }
     *n = 0;
     memset(x->flat_k, 0, w * sizeof *x->flat_k);
-    memset(x->flat_v, 0, w * sizeof *x->flat_v);
+    memset(x->flat_v, 0, d_v * sizeof *x->flat_v);
     for (int j = 0; j < x->m; j++) {
         int part = j < x->shared ? SHARED_KEYS : OWN_KEYS;
         double factor = c->score.keys == part ? explain_scale(x, c) : 1.0;
         double of_v = explain_dequantised(x, c, 1, j);
         factor *= explain_dequantised(x, c, 0, j);
         for (int times = explain_times(x, c, j); times > 0; times--, ++*n) {
-            double *k = x->flat_k + ((size_t)*n + 1) * w, *v = x->flat_v + ((size_t)*n + 1) * w;
+            double *k = x->flat_k + ((size_t)*n + 1) * w, *v = x->flat_v + ((size_t)*n + 1) * d_v;
             explain_terms(x, c, j, k);
             for (size_t i = 0; i < w; i++) {
                 k[i] = factor * k[i];
-                v[i] = i < d ? of_v * x->v[j][i] : 0.0;
-                finite &= isfinite(k[i]) && isfinite(v[i]);
+                finite &= isfinite(k[i]) != 0;
+            }
+            for (size_t i = 0; i < d_v; i++) {
+                v[i] = of_v * x->v[j][i];
+                finite &= isfinite(v[i]) != 0;
             }
         }
     }
@@ -186,7 +190,7 @@ static int is_beside_lse(const struct explain_model *x, const struct explain_cho
 static int say_no_keys(struct explain_model *x, const struct explain_choice *c) {
     double lse = is_beside_lse(x, c) ? -INFINITY : explain_sink(x, c, IN_O);
     say_all(x, 0.0, lse, EXPLAIN_NOTHING);
-    explain_say_number(x, x->d, lse, isinf(lse) ? EXPLAIN_NOTHING : explain_lse_bound(x, lse));
+    explain_say_number(x, x->d_v, lse, isinf(lse) ? EXPLAIN_NOTHING : explain_lse_bound(x, lse));
     return x->n > 0 || c->sink.way != SINK_OWN;
 }
 
@@ -217,7 +221,7 @@ static void shift_keys(struct explain_model *x, const struct explain_choice *c,
         gate_shift_sink(x->kernel, scores, x->head, --shift, --error);
         row->n_keys++;
         row->k -= w;
-        row->v -= w;
+        row->v -= row->value_dim;
     }
     row->shift = shift;
     row->shift_error = error;
@@ -228,10 +232,11 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
     double factor = c->score.keys == ALL_KEYS ? explain_scale(x, c) : 1.0;
     int w = gate_n_terms(&p->rotation, x->d), sees_sink = p->scores.sinks != NULL;
     struct cp_tolerance_row row = {.head_dim = w,
+                                   .value_dim = x->d_v,
                                    .scale = p->scale * factor,
                                    .q = x->q_terms,
                                    .k = x->flat_k + w,
-                                   .v = x->flat_v + w,
+                                   .v = x->flat_v + x->d_v,
                                    .scratch = x->scratch};
     struct gate_rotated rotated = {.quarters = gate_has_quarter_turns(p->recipe.values)};
     gate_cached_extend(&p->cache, x->d, x->q, &rotated);
@@ -263,7 +268,7 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
         shift_keys(x, c, &rotated, &row);
     }
     gate_certify(x->kernel, x->d, n + sees_sink, steps + sees_sink, &rotated, &row, &numbers);
-    explain_narrow(&numbers, x->d);
+    explain_narrow(&numbers, x->d_v);
     x->work -= 4LL * x->m * x->d;
     return 1;
 }
@@ -317,10 +322,10 @@ static void add_up(struct explain_model *x, const struct explain_choice *c, cons
 /* Of sums: a number that no format holds; or what a row without keys has, which a test for such
  * sums may make of it. An infinity is claimed where its bound is 0. */
 static void say_sum(struct explain_model *x, int i, int is_nothing, double value, double bound) {
-    double nothing = i < x->d ? 0.0 : -INFINITY;
+    double nothing = i < x->d_v ? 0.0 : -INFINITY;
     if ((x->no_number && x->is.got[i] == nothing) || (!x->no_number && is_nothing)) {
         explain_say_number(x, i, nothing, EXPLAIN_NOTHING);
-    } else if (x->no_number && i < x->d) {
+    } else if (x->no_number && i < x->d_v) {
         explain_say_number(x, i, NAN, 0.0);
     } else if (x->no_number) {
         explain_say_number(x, i, INFINITY, EXPLAIN_NOTHING);
@@ -346,7 +351,7 @@ static void say_element(struct explain_model *x, const struct explain_choice *c,
 
 static void say_lse(struct explain_model *x, const struct sums *s) {
     double lse = x->m_all + log(s->of_lse);
-    say_sum(x, x->d, s->of_lse == 0.0, lse, explain_lse_bound(x, lse));
+    say_sum(x, x->d_v, s->of_lse == 0.0, lse, explain_lse_bound(x, lse));
 }
 
 static void add_sinks(struct explain_model *x, const struct explain_choice *c, struct sums *s) {
@@ -432,7 +437,7 @@ int explain_compute(struct explain_model *x, const struct explain_choice *c) {
         return x->run->problem.lse_type != CP_NO_LSE && explain_take_scores(x, c, 0) &&
                explain_write_lse(x, c);
     }
-    return has_certificate(c) ? certify(x, c) : compute_sums(x, c, x->all, x->d);
+    return has_certificate(c) ? certify(x, c) : compute_sums(x, c, x->all, x->d_v);
 }
 
 /* 1: it may give a NaN. */
@@ -470,8 +475,8 @@ static int is_near(const struct explain_model *x, const struct explain_choice *c
         near += !isinf(bound[i]) && fabs(value[i] - got) <= allowed;
     }
     if (x->test.n == 0) {
-        return x->no_number || isinf(bound[x->d]) ||
-               fabs(value[x->d] - x->test.lse) <= 1e-3 * fmax(1.0, fabs(x->test.lse));
+        return x->no_number || isinf(bound[x->d_v]) ||
+               fabs(value[x->d_v] - x->test.lse) <= 1e-3 * fmax(1.0, fabs(x->test.lse));
     }
     return 3 * near >= 2 * x->test.n;
 }

@@ -218,9 +218,9 @@ struct explain_taken {
 struct explain_model {
     const struct cp_kernel *kernel;
     const struct explain_run *run;
-    struct explain_results is;          /* of the row and head */
-    int pair, row, head, s, g, n, d, c; /* n keys are seen */
-    int shared;                         /* of these, in shared chunks */
+    struct explain_results is;               /* of the row and head */
+    int pair, row, head, s, g, n, d, d_v, c; /* n keys are seen */
+    int shared;                              /* of these, in shared chunks */
     /* Some wrong numbers of the pair, to see quickly that a choice does not give them. */
     struct {
         int n, element[EXPLAIN_TESTED];

@@ -127,11 +127,13 @@ static const double *address_of(const struct explain_model *x, int way, int is_v
     const struct strides own = is_v ? of_v : of_k, other = is_v ? of_k : of_v;
     struct {
         int in_v;
-        long long chunk, head, slot;
+        long long chunk, head, slot, behind;
     } got = {0};
-    long long n_kv = x->run->problem.recipe.n_kv_heads, d = x->d, c = x->c;
+    long long n_kv = x->run->problem.recipe.n_kv_heads, c = x->c;
+    long long d = is_v ? x->d_v : x->d, other_d = is_v ? x->d : x->d_v;
+    long long not_if_same = d == other_d ? -(1LL << 50) : 0;
     switch ((enum explain_place)way) { EXPLAIN_PLACE(EXPLAIN_GET) }
-    long long first = at.chunk * got.chunk + g * got.head + at.slot * got.slot;
+    long long first = at.chunk * got.chunk + g * got.head + at.slot * got.slot + got.behind;
     long long n = got.in_v ? x->run->n_v : x->run->n_k;
     int is_there = at.chunk >= 0 && g >= 0 && g < n_kv && first >= 0 && first + d <= n;
     return is_there ? (got.in_v ? x->run->v : x->run->k) + first : NULL;

@@ -26,7 +26,7 @@ static struct element element_of(const struct explain_model *x, const struct exp
 
 /* Of the groups of elements that have scores or weights of their own: the one of element i. */
 int explain_group_of(const struct explain_model *x, const struct explain_choice *choice, int i) {
-    int side = (x->d + 31) / 32, lanes = choice->weight.lanes;
+    int side = (x->d_v + 31) / 32, lanes = choice->weight.lanes;
     if (choice->elements.way > ELEMENTS_MAGNITUDES) {
         return element_of(x, choice, i).group;
     }
@@ -44,7 +44,7 @@ int explain_group_of(const struct explain_model *x, const struct explain_choice 
 
 int explain_groups(const struct explain_model *x, const struct explain_choice *choice) {
     int n = 1;
-    for (int i = 0; i < x->d; i++) {
+    for (int i = 0; i < x->d_v; i++) {
         n = most(n, explain_group_of(x, choice, i) + 1);
     }
     return n;

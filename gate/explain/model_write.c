@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stages 8 and 9: the log-sum-exp by itself, and right results in a wrong place. The functions
  * declare the variables of ways.h. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "gate/explain/model.h"
 
-#define TELLING 3 /* elements of a row that one factor must give: one of them says what it is */
+#define NOT_ADDED INT_MIN /* 0: as if nothing had been added up */
+#define TELLING   3 /* elements of a row that one factor must give: one of them says what it is */
 
 /* ---- 8: the log-sum-exp ---- */
 
@@ -42,7 +44,7 @@ static double largest_of_first_warp(const struct explain_model *x, const struct 
 
 /* Of scores that are in their place; NaN: it says nothing. */
 static double other_lse(struct explain_model *x, const struct explain_choice *choice) {
-    double lse = x->is.expected[x->d], largest, unit = x->run->lse_unit;
+    double lse = x->is.expected[x->d_v], largest, unit = x->run->lse_unit;
     double scale = x->run->problem.scale, factor = choice->lse.factor;
     double log_n = log_of_sum(x, choice, &largest), top = largest;
     if (choice->parts.kind != PART_WHOLE) {
@@ -54,18 +56,18 @@ static double other_lse(struct explain_model *x, const struct explain_choice *ch
 
 /* Attention's, in proportion where the log-sum-exp is larger. */
 double explain_lse_bound(const struct explain_model *x, double lse) {
-    return x->is.bound[x->d] * fmax(1.0, fabs(lse) / fmax(fabs(x->is.expected[x->d]), 1.0));
+    return x->is.bound[x->d_v] * fmax(1.0, fabs(lse) / fmax(fabs(x->is.expected[x->d_v]), 1.0));
 }
 
 int explain_write_lse(struct explain_model *x, const struct explain_choice *c) {
-    double lse = x->is.expected[x->d], value = other_lse(x, c);
-    explain_say_number(x, x->d, value, explain_lse_bound(x, value));
-    return isfinite(value) && (c->lse.way >= LSE_FACTOR || fabs(value - lse) > x->is.bound[x->d]);
+    double lse = x->is.expected[x->d_v], value = other_lse(x, c);
+    explain_say_number(x, x->d_v, value, explain_lse_bound(x, value));
+    return isfinite(value) && (c->lse.way >= LSE_FACTOR || fabs(value - lse) > x->is.bound[x->d_v]);
 }
 
 double explain_factor(struct explain_model *x, int way) {
     static const struct explain_choice right;
-    double lse = x->is.expected[x->d], got = x->is.got[x->d];
+    double lse = x->is.expected[x->d_v], got = x->is.got[x->d_v];
     double largest, log_n = log_of_sum(x, &right, &largest);
     double of = way == LSE_FACTOR ? lse : way == LSE_FACTOR_OF_LOG ? log_n : largest;
     double factor = (got - (lse - of)) / of;
@@ -78,7 +80,7 @@ double explain_factor(struct explain_model *x, int way) {
 static int write_scaled(struct explain_model *x) {
     const double *expected = x->is.expected, *bound = x->is.bound, *got = x->is.got;
     int best = -1, telling = 0;
-    for (int i = 0; i < x->d; i++) {
+    for (int i = 0; i < x->d_v; i++) {
         double says = bound[i] > 0.0 ? fabs(expected[i]) / bound[i] : 0.0;
         telling += says > 1.0;
         if (says > 1.0 && (best < 0 || says * bound[best] > fabs(expected[best]))) {
@@ -89,7 +91,7 @@ static int write_scaled(struct explain_model *x) {
         return 0;
     }
     double factor = got[best] / expected[best];
-    for (int i = 0; i < x->d; i++) {
+    for (int i = 0; i < x->d_v; i++) {
         explain_say_number(x, i, factor * expected[i], bound[i] * fmax(1.0, 2.0 * fabs(factor)));
     }
     return 1;
@@ -106,14 +108,14 @@ static int write_other(struct explain_model *x, const struct explain_choice *cho
         return 0;
     }
     const struct explain_results other = explain_results(x->run, row * h + head);
-    for (int i = 0; i <= x->d; i++) {
+    for (int i = 0; i <= x->d_v; i++) {
         explain_say_number(x, i, other.expected[i], other.bound[i]);
     }
     return 1;
 }
 
 static int source_of(const struct explain_model *x, const struct explain_choice *choice, int i) {
-    int d = x->d, by = choice->write.by;
+    int d = x->d_v, by = choice->write.by;
     switch ((enum explain_write)choice->write.way) { EXPLAIN_WRITES(EXPLAIN_CASE) }
     return i;
 }
@@ -127,11 +129,11 @@ int explain_write(struct explain_model *x, const struct explain_choice *choice) 
     if (way == WRITE_SCALED) {
         return write_scaled(x);
     }
-    for (int i = 0; i <= x->d; i++) {
-        int from = source_of(x, choice, i), is_there = i < x->d && from >= 0 && from < x->d;
+    for (int i = 0; i <= x->d_v; i++) {
+        int from = source_of(x, choice, i), is_there = i < x->d_v && from >= 0 && from < x->d_v;
         if (way == WRITE_NO_NUMBER) {
             explain_say_number(x, i, NAN, 0.0);
-        } else if (is_there && way == WRITE_ZERO) {
+        } else if (i < x->d_v && (way == WRITE_ZERO || from == NOT_ADDED)) {
             explain_say_number(x, i, 0.0, 0.0);
         } else if (is_there && way == WRITE_ROUNDED) {
             explain_say_number(x, i, gate_round(choice->write.by, expected[i]), bound[i]);

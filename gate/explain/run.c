@@ -9,6 +9,7 @@
 #include "gate/case/bits.h"
 #include "gate/case/cache.h"
 #include "gate/case/pages.h"
+#include "gate/case/strides.h"
 #include "gate/explain/run.h"
 #include "gate/judge/conventions.h"
 
@@ -95,7 +96,7 @@ static struct array array_of(const struct gate_problem *p, int is_v, const struc
     const struct cp_kernel_call *c = &a->run.call;
     const struct strides of_k = {c->k_chunk, c->k_head, c->k_slot};
     const struct strides of_v = {c->v_chunk, c->v_head, c->v_slot};
-    enum run_buffer buffer = is_v && c->v_offset == 0 ? RUN_V : RUN_K;
+    enum run_buffer buffer = is_v && !gate_is_one_tensor(p) ? RUN_V : RUN_K;
     return (struct array){a->memory[buffer],
                           (long long)(a->run.bytes[buffer] / gate_cache_size(p, is_v)),
                           is_v ? c->v_offset : 0,
@@ -108,7 +109,7 @@ static struct array array_of(const struct gate_problem *p, int is_v, const struc
 static double *unpack(const struct gate_problem *p, int is_v, const struct array *a,
                       const struct strides *to, long long *n) {
     const struct gate_recipe *r = &p->recipe;
-    int slots = gate_block_size(p), d = r->head_dim;
+    int slots = gate_block_size(p), d = is_v ? p->value_dim : r->head_dim;
     *n = (long long)gate_blocks(p) * r->n_kv_heads * slots * d;
     double *numbers = calloc((size_t)*n + 1, sizeof *numbers);
     for (long long x = 0; numbers != NULL && x < *n; x++) {
@@ -127,8 +128,9 @@ static double *keys_of(const struct gate_problem *p, int is_v, const struct arra
     const struct gate_recipe *r = &p->recipe;
     const float *scale = is_v ? p->cache.v_scale : p->cache.k_scale;
     int heads = r->n_kv_heads, slots = gate_block_size(p);
-    long long row = (long long)slots * r->head_dim;
-    *s = a->pack > 0 ? (struct strides){heads * row, row, r->head_dim} : a->strides;
+    int d = is_v ? p->value_dim : r->head_dim;
+    long long row = (long long)slots * d;
+    *s = a->pack > 0 ? (struct strides){heads * row, row, d} : a->strides;
     *n = a->n - a->first;
     double *numbers =
         a->pack > 0 ? unpack(p, is_v, a, s, n) : calloc((size_t)*n + 1, sizeof *numbers);
@@ -141,7 +143,7 @@ static double *keys_of(const struct gate_problem *p, int is_v, const struct arra
             block = (int)(x / slots / heads);
         long long key = gate_key_in(p, block, head, slot);
         double *number = numbers + place_of(s, block, head, slot);
-        for (int i = 0; key >= 0 && i < r->head_dim; i++) {
+        for (int i = 0; key >= 0 && i < d; i++) {
             number[i] *= (double)scale[gate_scale_at(p, (unsigned long long)key)];
         }
     }
@@ -168,7 +170,7 @@ static int copy_arrays(struct explain_run *run, const struct gate_problem *p,
 
 static void copy_results(double *to, const struct cp_kernel *kernel, const struct gate_problem *p,
                          const struct gate_arrays *a, double lse_unit) {
-    int d = p->recipe.head_dim;
+    int d = p->value_dim;
     for (int pair = 0; pair < p->n_rows * p->recipe.n_heads; pair++) {
         int row = pair / p->recipe.n_heads, head = pair % p->recipe.n_heads;
         for (int i = 0; i < d; i++) {
@@ -242,7 +244,7 @@ int explain_run_new(struct explain_run *run, const struct cp_kernel *kernel, dou
                     const struct gate_arrays *other, int unusual) {
     memset(run, 0, sizeof *run);
     run->pairs = p->n_rows * p->recipe.n_heads;
-    run->width = p->recipe.head_dim + 1;
+    run->width = p->value_dim + 1;
     run->call = one->run.call;
     run->unusual = unusual;
     run->lse_unit = lse_unit;

@@ -81,7 +81,7 @@ static int try_one(struct explain *x, const struct explain_mistake *m, struct ex
     if (has_reason(x, r->text) || !explain_compute(model, c)) {
         return 0;
     }
-    for (int i = 0; i <= model->d; i++) {
+    for (int i = 0; i <= model->d_v; i++) {
         int is_wrong = explain_is_wrong_number(&model->is, i);
         wrong += is_wrong;
         given += is_wrong && is_given(model, i);
@@ -119,7 +119,7 @@ static void walk(struct explain *x, const struct explain_mistake *m) {
 
 /* An element that is 0, infinite or no number: zeros may be a sum of weights that are all 0. */
 static int has_no_number(const struct explain_model *x) {
-    for (int i = 0; i < x->d; i++) {
+    for (int i = 0; i < x->d_v; i++) {
         double got = x->is.got[i];
         if (!isfinite(got) || got == 0.0) {
             return 1;
@@ -130,7 +130,7 @@ static int has_no_number(const struct explain_model *x) {
 
 static int is_near(const struct explain_model *x) {
     double off = 0.0, largest = 0.0;
-    for (int i = 0; i < x->d; i++) {
+    for (int i = 0; i < x->d_v; i++) {
         off = fmax(off, fabs(x->is.got[i] - x->is.expected[i]));
         largest = fmax(largest, fabs(x->is.expected[i]));
         if (!isfinite(x->is.got[i])) {
@@ -185,7 +185,7 @@ static int try_samples(struct explain *x, const struct explain_table *table, dou
  * said of a number that would be one. */
 static int count_against(const struct explain_model *x) {
     int n = 0;
-    for (int i = 0; i <= x->d; i++) {
+    for (int i = 0; i <= x->d_v; i++) {
         int is_claimed = isnan(x->numbers.expected[i]) || !isinf(x->numbers.bound[i]);
         n += x->is.rightness[i] == GATE_NUMBER_RIGHT && is_claimed && !is_given(x, i);
     }

@@ -175,22 +175,26 @@
     WAY(HEAD_WRAPS, g % number)
 
 /* Whether the numbers come from V (is_v: they should), and the strides of chunk, head and slot:
- * those of the array, of the other one, of K and of V. */
+ * those of the array, of the other one, of K and of V; then how far behind. d and other_d are the
+ * widths of both: nowhere, if they are the same (CONV-13). */
 #define EXPLAIN_PLACE(WAY) \
-    WAY(PLACE_OWN, is_v, own.chunk, own.head, own.slot) \
-    WAY(PLACE_SWAPPED, is_v, own.chunk, own.slot, own.head) \
-    WAY(PLACE_OTHERS, is_v, other.chunk, other.head, other.slot) \
-    WAY(PLACE_OTHERS_CHUNK, is_v, other.chunk, own.head, own.slot) \
-    WAY(PLACE_OTHERS_HEAD, is_v, own.chunk, other.head, own.slot) \
-    WAY(PLACE_OTHERS_SLOT, is_v, own.chunk, own.head, other.slot) \
-    WAY(PLACE_HEADS, is_v, n_kv * c * d, c * d, d) \
-    WAY(PLACE_SLOTS, is_v, c * n_kv * d, d, n_kv * d) \
-    WAY(PLACE_SLOT_D, is_v, own.chunk, own.head, d) \
-    WAY(PLACE_CHUNK_D, is_v, n_kv * c * d, own.head, own.slot) \
-    WAY(PLACE_K_FOR_V, 0, of_k.chunk, of_k.head, of_k.slot) \
-    WAY(PLACE_K_FOR_V_THERE, 0, own.chunk, own.head, own.slot) \
-    WAY(PLACE_V_FOR_K, 1, of_v.chunk, of_v.head, of_v.slot) \
-    WAY(PLACE_EXCHANGED, !is_v, other.chunk, other.head, other.slot)
+    WAY(PLACE_OWN, is_v, own.chunk, own.head, own.slot, 0) \
+    WAY(PLACE_SWAPPED, is_v, own.chunk, own.slot, own.head, 0) \
+    WAY(PLACE_OTHERS, is_v, other.chunk, other.head, other.slot, 0) \
+    WAY(PLACE_OTHERS_CHUNK, is_v, other.chunk, own.head, own.slot, 0) \
+    WAY(PLACE_OTHERS_HEAD, is_v, own.chunk, other.head, own.slot, 0) \
+    WAY(PLACE_OTHERS_SLOT, is_v, own.chunk, own.head, other.slot, 0) \
+    WAY(PLACE_HEADS, is_v, n_kv * c * d, c * d, d, 0) \
+    WAY(PLACE_SLOTS, is_v, c * n_kv * d, d, n_kv * d, 0) \
+    WAY(PLACE_SLOT_D, is_v, own.chunk, own.head, d, 0) \
+    WAY(PLACE_CHUNK_D, is_v, n_kv * c * d, own.head, own.slot, 0) \
+    WAY(PLACE_OTHER_WIDTH, is_v, n_kv * c * other_d, c * other_d, other_d, not_if_same) \
+    WAY(PLACE_SLOT_OTHER_WIDTH, is_v, own.chunk, own.head, other_d, not_if_same) \
+    WAY(PLACE_K_FOR_V, 0, of_k.chunk, of_k.head, of_k.slot, 0) \
+    WAY(PLACE_K_FOR_V_THERE, 0, own.chunk, own.head, own.slot, 0) \
+    WAY(PLACE_V_FOR_K, 1, of_v.chunk, of_v.head, of_v.slot, 0) \
+    WAY(PLACE_EXCHANGED, !is_v, other.chunk, other.head, other.slot, 0) \
+    WAY(PLACE_END_OF_KEY, is_v, own.chunk, own.head, own.slot, is_v ? x->d - x->d_v : 0)
 
 /* ---- 6: keys that are rotated when they are read (GATE-14) ---- */
 
@@ -308,6 +312,7 @@
     WAY(ELEMENTS_EVERY, i % a == b, i, 0.0, 0) \
     WAY(ELEMENTS_LAST, i >= d - a, i, 0.0, 0) \
     WAY(ELEMENTS_BEHIND, (d >= a || b) && i >= d / a * a, i, 0.0, 0) \
+    WAY(ELEMENTS_BEHIND_VALUE, i >= x->d_v, i, 0.0, 0)  /* as in CP_TENSORS_KEYS */ \
     WAY(ELEMENTS_SCALED, 0, i, scale, 0) \
     WAY(ELEMENTS_ROUNDED, 0, i, 1.0, 0) \
     WAY(ELEMENTS_SCALED_BITS, 0, i, scale * LOG2_E, 0) \
@@ -351,6 +356,8 @@
     WAY(SCORE_LOG2_E, LOG2_E) \
     WAY(SCORE_LN_2, LN_2) \
     WAY(SCORE_ROOT_OF_D, 1.0 / (sqrt(d) * scale)) \
+    WAY(SCORE_ROOT_OF_D_V, x->d_v == x->d ? 1.0 : 1.0 / (sqrt(x->d_v) * scale)) \
+    WAY(SCORE_ROOT_OF_REST, x->d_v >= x->d ? 1.0 : 1.0 / (sqrt(x->d - x->d_v) * scale)) \
     WAY(SCORE_PART_OF_D, 1.0 / (d * scale)) \
     WAY(SCORE_ROOT_OF_SCALE, 1.0 / sqrt(scale)) \
     WAY(SCORE_TIMES, by) \
@@ -582,8 +589,10 @@
     WAY(WRITE_BY, i)        /* that of another row and head, */ \
     WAY(WRITE_TRANSPOSED, i)    /* in [head][row]; */ \
     WAY(WRITE_ROUNDED, i)   /* to a type */ \
-    WAY(WRITE_ZERO, i) \
-    WAY(WRITE_NO_NUMBER, i) \
+    WAY(WRITE_ZERO, i) WAY(WRITE_NO_NUMBER, i) \
+    WAY(WRITE_FIRST, i < by ? i : NOT_ADDED)      /* zeros behind */ \
+    WAY(WRITE_FIRST_D, i < x->d ? i : NOT_ADDED) \
+    WAY(WRITE_FIRST_MULTIPLE, i < d / by * by ? i : NOT_ADDED) \
     WAY(WRITE_SCALED, i)    /* by any factor of the row and head */
 
 /* clang-format on */

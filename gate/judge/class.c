@@ -321,7 +321,7 @@ static void extend_by_columns(const struct cp_tolerance_row *row, int first, int
                               struct gate_extent *x) {
     double column[COLUMNS] = {0.0}, value[COLUMNS] = {0.0};
     for (int j = 0; j < row->n_keys; j++) {
-        const double *v = row->v + (ptrdiff_t)j * row->head_dim + first;
+        const double *v = row->v + (ptrdiff_t)j * row->value_dim + first;
         for (int i = 0; i < count; i++) {
             double size = fabs(v[i]);
             column[i] += size;
@@ -339,8 +339,8 @@ struct gate_extent gate_extent_of(const struct cp_tolerance_row *row) {
     for (int j = 0; j < row->n_keys; j += TOGETHER) {
         extend_by_keys(row, j, &x);
     }
-    for (int i = 0; i < row->head_dim; i += COLUMNS) {
-        extend_by_columns(row, i, row->head_dim - i < COLUMNS ? row->head_dim - i : COLUMNS, &x);
+    for (int i = 0; i < row->value_dim; i += COLUMNS) {
+        extend_by_columns(row, i, row->value_dim - i < COLUMNS ? row->value_dim - i : COLUMNS, &x);
     }
     return x;
 }

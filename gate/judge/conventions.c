@@ -52,7 +52,7 @@ void gate_conventions_blank(const struct gate_problem *p, const struct cp_kernel
             continue;
         }
         for (int head = 0; head < p->recipe.n_heads; head++) {
-            for (int i = 0; i < p->recipe.head_dim && of_out; i++) {
+            for (int i = 0; i < p->value_dim && of_out; i++) {
                 cp_number_store(arrays->memory[RUN_OUT], p->out_type,
                                 (size_t)(row * call->out_row + head * call->out_head + i), 0.0);
             }

@@ -20,19 +20,19 @@
 
 #define SQUARED_AT_LEAST 0x1p-500 /* binary64 has the square, with all its digits */
 
-/* Memory for one row and head at a time. Where keys are rotated, rows have w > d products
- * (GATE-14), and V has zeros behind d. */
+/* Memory for one row and head at a time. Where keys are rotated, rows of K have w > d products
+ * (GATE-14). */
 struct gate_scratch {
     const struct gate_problem *problem;
-    double *k, *v;                   /* [n_keys + 1][w], of the sequence with the most keys; */
-                                     /* row 0 is that of a sink, zeros */
+    double *k, *v;                   /* [n_keys + 1][w] and [d_v], of the sequence with the most */
+                                     /* keys; row 0 is that of a sink, zeros */
     double *shift, *shift_error;     /* [n_keys + 1], where scores are changed (NUM-14) */
     double *q;                       /* [w] */
-    double *rotated;                 /* [2 n_keys][d]: rotated keys, and V, for rules of others */
+    double *rotated;                 /* [n_keys][d]: rotated keys, for rules of others */
     double *of_tolerance;            /* [3 n_keys], for cp_tolerance() */
-    double *out;                     /* [d] */
+    double *out;                     /* [d_v] */
     int sequence, kv_head, gathered; /* what is in k and v: so many keys of these */
-    struct gate_numbers numbers;     /* [w + 1] */
+    struct gate_numbers numbers;     /* [d_v + 1] */
     int must_be_finite;
 };
 
@@ -67,7 +67,7 @@ static double *numbers(size_t n) {
 }
 
 struct gate_scratch *gate_scratch_new(const struct gate_problem *p) {
-    size_t d = (size_t)p->recipe.head_dim, n = longest(p);
+    size_t d = (size_t)p->recipe.head_dim, d_v = (size_t)p->value_dim, n = longest(p);
     size_t w = (size_t)gate_n_terms(&p->rotation, p->recipe.head_dim);
     struct gate_scratch *scratch = calloc(1, sizeof *scratch);
     if (scratch == NULL) {
@@ -75,16 +75,16 @@ struct gate_scratch *gate_scratch_new(const struct gate_problem *p) {
     }
     scratch->problem = p;
     scratch->k = numbers((n + 1) * w);
-    scratch->v = calloc((n + 1) * w + 1, sizeof(double));
+    scratch->v = numbers((n + 1) * d_v);
     scratch->shift = numbers(gate_changes_scores(&p->scores) ? n + 1 : 0);
     scratch->shift_error = numbers(gate_changes_scores(&p->scores) ? n + 1 : 0);
     scratch->q = numbers(w);
-    scratch->rotated = numbers(p->rotation.keys != CP_KEYS_PLACED ? 2 * n * d : 0);
+    scratch->rotated = numbers(p->rotation.keys != CP_KEYS_PLACED ? n * d : 0);
     scratch->of_tolerance = numbers(3 * (n + 1));
-    scratch->out = numbers(d);
-    scratch->numbers.expected = numbers(w);
-    scratch->numbers.bound = numbers(w);
-    scratch->numbers.usual = numbers(w);
+    scratch->out = numbers(d_v);
+    scratch->numbers.expected = numbers(d_v);
+    scratch->numbers.bound = numbers(d_v);
+    scratch->numbers.usual = numbers(d_v);
     scratch->numbers.must_be_finite = &scratch->must_be_finite;
     if (scratch->k == NULL || scratch->v == NULL || scratch->q == NULL || scratch->shift == NULL ||
         scratch->shift_error == NULL || scratch->rotated == NULL || scratch->of_tolerance == NULL ||
@@ -94,6 +94,7 @@ struct gate_scratch *gate_scratch_new(const struct gate_problem *p) {
         return NULL;
     }
     memset(scratch->k, 0, w * sizeof *scratch->k);
+    memset(scratch->v, 0, d_v * sizeof *scratch->v);
     return scratch;
 }
 
@@ -109,7 +110,7 @@ static void gather(struct gate_scratch *scratch, int s, int g, const struct gate
                    int n_keys) {
     const struct gate_problem *p = scratch->problem;
     int d = p->recipe.head_dim, hides = seen->hidden < seen->shown || seen->list != NULL;
-    size_t w = (size_t)gate_n_terms(&p->rotation, d);
+    size_t w = (size_t)gate_n_terms(&p->rotation, d), d_v = (size_t)p->value_dim;
     int same = scratch->sequence == s && scratch->kv_head == g && !hides;
     int from = same ? scratch->gathered : 0;
     scratch->sequence = s;
@@ -117,10 +118,9 @@ static void gather(struct gate_scratch *scratch, int s, int g, const struct gate
     scratch->gathered = hides ? 0 : n_keys > from ? n_keys : from;
     for (int i = from; i < n_keys; i++) {
         int j = gate_seen_key(seen, i);
-        size_t at = gate_key_at(p, s, j, g);
-        gate_key_terms(&p->rotation, gate_angle_of(p, s, j), d, p->k + at,
+        gate_key_terms(&p->rotation, gate_angle_of(p, s, j), d, gate_key(p, s, j, g),
                        scratch->k + (size_t)(i + 1) * w);
-        memcpy(scratch->v + (size_t)(i + 1) * w, p->v + at, (size_t)d * sizeof(double));
+        memcpy(scratch->v + (size_t)(i + 1) * d_v, gate_value(p, s, j, g), d_v * sizeof(double));
     }
 }
 
@@ -181,7 +181,7 @@ static struct gate_rotated rotated_of(const struct gate_problem *p, const struct
     gate_cached_extend(&p->cache, d, q, &rotated);
     for (int i = 0; i < n && (rotates || scales); i++) {
         int j = gate_seen_key(&seen, i);
-        const double *k = p->k + gate_key_at(p, s, j, g);
+        const double *k = gate_key(p, s, j, g);
         int angle = gate_angle_of(p, s, j);
         if (rotates) {
             gate_rotated_extend(&p->rotation, angle, d, q, k, &rotated);
@@ -193,19 +193,19 @@ static struct gate_rotated rotated_of(const struct gate_problem *p, const struct
     return rotated;
 }
 
-/* CONV-9: to number w of what is expected the log-sum-exp of the keys without the sink. */
+/* CONV-9: to number d_v of what is expected the log-sum-exp of the keys without the sink. */
 static void certify_lse_alone(const struct cp_arithmetic *arithmetic,
                               const struct cp_counts *counts, const struct cp_tolerance_row *row,
                               double lse_error, const struct gate_numbers *numbers) {
     struct cp_tolerance_row keys = *row;
-    int w = row->head_dim;
+    int d_v = row->value_dim;
     keys.n_keys--;
-    keys.k += w;
-    keys.v += w;
+    keys.k += row->head_dim;
+    keys.v += d_v;
     keys.shift++;
     keys.shift_error++;
     cp_tolerance(arithmetic, counts, &keys, lse_error, numbers->expected, numbers->bound,
-                 &numbers->expected[w], &numbers->bound[w]);
+                 &numbers->expected[d_v], &numbers->bound[d_v]);
 }
 
 void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
@@ -214,7 +214,7 @@ void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
     struct gate_extent extent = gate_extent_of(row);
-    int w = row->head_dim;
+    int d_v = row->value_dim;
     gate_class_of_steps(kernel, d, n, steps, extent.score, rotated, &arithmetic, &counts);
     double lse_error = gate_lse_error(kernel, n, extent.score);
     int is_beside = numbers->sees_sink && kernel->conventions.sink == CP_SINK_BESIDE_LSE;
@@ -222,17 +222,16 @@ void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
         certify_lse_alone(&arithmetic, &counts, row, lse_error, numbers);
     }
     cp_tolerance(&arithmetic, &counts, row, lse_error, numbers->expected, numbers->bound,
-                 is_beside ? NULL : &numbers->expected[w], is_beside ? NULL : &numbers->bound[w]);
+                 is_beside ? NULL : &numbers->expected[d_v],
+                 is_beside ? NULL : &numbers->bound[d_v]);
     if (numbers->usual != NULL) {
         cp_tolerance_rms(&arithmetic, &counts, row, numbers->expected, numbers->usual);
     }
-    numbers->expected[d] = numbers->expected[w];
-    numbers->bound[d] = numbers->bound[w];
-    gate_conventions_apply(kernel, n - numbers->sees_sink, numbers->sees_sink, d, numbers->expected,
-                           numbers->bound);
+    gate_conventions_apply(kernel, n - numbers->sees_sink, numbers->sees_sink, d_v,
+                           numbers->expected, numbers->bound);
     enum gate_overflow overflow =
         gate_overflow_of(kernel, &arithmetic, &counts, row, &extent, rotated);
-    for (int i = 0; i <= d && overflow == GATE_MAY_OVERFLOW; i++) {
+    for (int i = 0; i <= d_v && overflow == GATE_MAY_OVERFLOW; i++) {
         numbers->bound[i] = INFINITY;
     }
     if (numbers->must_be_finite != NULL) {
@@ -284,10 +283,13 @@ int gate_steps_of_row(const struct cp_kernel *kernel, const struct gate_problem 
     if (p->pages.kind == CP_PAGES_OWN && kernel->arithmetic.step <= p->pages.size) {
         by_pages = steps_by_pages(kernel, p, row);
     }
-    return steps > by_pages ? steps : by_pages;
+    /* tiles need not begin with a run, nor with the window; and may end where bits begin */
+    int cuts = (p->mask.window > 0) + (p->mask.bit != NULL);
+    steps = steps > by_pages ? steps : by_pages;
+    return steps > 0 ? steps + cuts : 0;
 }
 
-/* Into the caller's arrays, which have room for d and one more. */
+/* Into the caller's arrays, which have room for d_v and one more. */
 static void hand_over(const struct gate_numbers *from, int d, const struct gate_numbers *to) {
     size_t bytes = ((size_t)d + 1) * sizeof(double);
     if (from->expected == to->expected) {
@@ -305,7 +307,7 @@ static void shift_row(struct gate_scratch *scratch, const struct cp_kernel *kern
                       int head, const struct gate_rotated *rotated, struct cp_tolerance_row *keys) {
     const struct gate_problem *p = scratch->problem;
     struct gate_seen seen = gate_seen(p, row);
-    int s = gate_sequence_of(p, row), w = keys->head_dim;
+    int s = gate_sequence_of(p, row);
     double *shift = scratch->shift + 1, *error = scratch->shift_error + 1;
     for (int i = 0; i < keys->n_keys && p->scores.slopes != NULL; i++) {
         int position = gate_position_of(p, s, gate_seen_key(&seen, i));
@@ -316,8 +318,8 @@ static void shift_row(struct gate_scratch *scratch, const struct cp_kernel *kern
     if (p->scores.sinks != NULL) {
         gate_shift_sink(kernel, &p->scores, head, --shift, --error);
         keys->n_keys++;
-        keys->k -= w;
-        keys->v -= w;
+        keys->k -= keys->head_dim;
+        keys->v -= keys->value_dim;
     }
     keys->shift = shift;
     keys->shift_error = error;
@@ -332,10 +334,11 @@ void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kern
     int w = gate_n_terms(&p->rotation, d), sees_sink = p->scores.sinks != NULL;
     struct cp_tolerance_row keys = {.n_keys = n,
                                     .head_dim = w,
+                                    .value_dim = p->value_dim,
                                     .scale = p->scale,
                                     .q = scratch->q,
                                     .k = scratch->k + w,
-                                    .v = scratch->v + w,
+                                    .v = scratch->v + p->value_dim,
                                     .scratch = scratch->of_tolerance};
     gate_query_terms(&p->rotation, d, p->q + ((ptrdiff_t)row * p->recipe.n_heads + head) * d,
                      scratch->q);
@@ -350,7 +353,7 @@ void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kern
     certified.sees_sink = sees_sink;
     gate_certify(kernel, d, n + sees_sink, gate_steps_of_row(kernel, p, row) + sees_sink, &rotated,
                  &keys, &certified);
-    hand_over(&certified, d, numbers);
+    hand_over(&certified, p->value_dim, numbers);
 }
 
 int gate_has_lse(const struct cp_kernel *kernel, const struct gate_problem *p, int row) {
@@ -435,7 +438,7 @@ static void note_unusual(struct gate_finding *f, const struct pair *pair, int el
 static void compare_pair(const struct gate_problem *p, const struct gate_arrays *arrays,
                          const struct pair *pair, const struct gate_scratch *scratch,
                          struct gate_finding *f) {
-    int d = p->recipe.head_dim;
+    int d = p->value_dim;
     const double *expected = scratch->numbers.expected, *bound = scratch->numbers.bound;
     for (int i = 0; i < d; i++) {
         scratch->out[i] = gate_out_at(arrays, p, pair->row, pair->head, i);
@@ -459,10 +462,11 @@ static int show(const struct gate_problem *p, const struct pair *pair,
     struct gate_plain_row row = {.type = p->kv_type,
                                  .n = n,
                                  .d = d,
+                                 .d_v = p->value_dim,
                                  .scale = p->scale,
                                  .q = pair->q,
                                  .k = scratch->k + w,
-                                 .v = scratch->v + w,
+                                 .v = scratch->v + p->value_dim,
                                  .shift = gate_changes_scores(scores) ? scratch->shift + 1 : NULL,
                                  .sink = scores->sinks != NULL ? (double)scores->sinks[pair->head]
                                                                : -INFINITY};
@@ -471,17 +475,13 @@ static int show(const struct gate_problem *p, const struct pair *pair,
     }
     struct gate_seen seen = gate_seen(p, pair->row);
     for (int i = 0; i < n && p->rotation.keys != CP_KEYS_PLACED; i++) {
-        double *k = scratch->rotated + (ptrdiff_t)i * d,
-               *v = scratch->rotated + ((ptrdiff_t)n + i) * d;
+        double *k = scratch->rotated + (ptrdiff_t)i * d;
         int j = gate_seen_key(&seen, i);
-        size_t at = gate_key_at(p, s, j, scratch->kv_head);
-        memcpy(k, p->k + at, (size_t)d * sizeof *k);
-        memcpy(v, p->v + at, (size_t)d * sizeof *v);
+        memcpy(k, gate_key(p, s, j, scratch->kv_head), (size_t)d * sizeof *k);
         gate_rotate(&p->rotation, gate_angle_of(p, s, j), k);
         row.k = scratch->rotated;
-        row.v = scratch->rotated + (ptrdiff_t)n * d;
     }
-    gate_tensor_add(tensor, scratch->out, scratch->numbers.expected, d);
+    gate_tensor_add(tensor, scratch->out, scratch->numbers.expected, p->value_dim);
     return gate_tensor_plain(tensor, &row, scratch->numbers.expected);
 }
 

@@ -10,11 +10,11 @@
 #include "gate/judge/finding.h"
 #include "gate/judge/rules.h"
 
-/* Attention of one row and head, and the bound of each number: d elements, then the log-sum-exp.
- * gate_certify() asks for more room where keys are rotated. */
+/* Attention of one row and head, and the bound of each number: d_v elements, then the
+ * log-sum-exp. */
 struct gate_numbers {
-    double *expected, *bound; /* [d + 1] */
-    double *usual;            /* [d] the usual error (NUM-13); NULL: not asked for */
+    double *expected, *bound; /* [d_v + 1] */
+    double *usual;            /* [d_v] the usual error (NUM-13); NULL: not asked for */
     /* 1: a number must be finite even where its bound is not (GATE-12). NULL: not asked for. */
     int *must_be_finite;
     int sees_sink; /* 1: key 0 of the row is a sink (SCORE-3) */
@@ -29,10 +29,8 @@ struct gate_numbers {
 int gate_steps_of_row(const struct cp_kernel *kernel, const struct gate_problem *problem, int row);
 
 /* Attention of a row, and how far from it a kernel of the declared class that weighs n keys of d
- * numbers in so many steps may be. Where keys are rotated, the row has their products instead: it
- * is of gate_n_terms() numbers, of V zeros from number d on; and of `numbers` all arrays have room
- * for so many and one more. The log-sum-exp is number d in either case. A sink counts as a key and
- * as a step. */
+ * numbers in so many steps may be. Where keys are rotated, K of the row has their products instead:
+ * gate_n_terms() numbers. The log-sum-exp is number d_v. A sink counts as a key and as a step. */
 void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
                   const struct gate_rotated *rotated, const struct cp_tolerance_row *row,
                   const struct gate_numbers *numbers);

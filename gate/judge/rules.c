@@ -51,7 +51,7 @@ static float plain_weights(const struct gate_plain_row *row, double *weight) {
 
 int gate_tensor_plain(struct gate_tensor *t, const struct gate_plain_row *row, const double *r) {
     double *weight = malloc(((size_t)row->n + 1) * sizeof *weight);
-    float *out = calloc((size_t)row->d, sizeof *out);
+    float *out = calloc((size_t)row->d_v, sizeof *out);
     if (weight == NULL || out == NULL) {
         free(weight);
         free(out);
@@ -59,13 +59,13 @@ int gate_tensor_plain(struct gate_tensor *t, const struct gate_plain_row *row, c
     }
     float sum = plain_weights(row, weight);
     for (int j = 0; j < row->n; j++) {
-        const double *v = row->v + (ptrdiff_t)j * row->d;
+        const double *v = row->v + (ptrdiff_t)j * row->d_v;
         double w = gate_round(row->type, weight[j] / sum);
-        for (int i = 0; i < row->d; i++) {
+        for (int i = 0; i < row->d_v; i++) {
             out[i] += (float)(w * v[i]);
         }
     }
-    for (int i = 0; i < row->d; i++) {
+    for (int i = 0; i < row->d_v; i++) {
         t->plain_error = larger(t->plain_error, fabs(gate_round(row->type, out[i]) - r[i]));
     }
     free(weight);

@@ -31,10 +31,10 @@ struct gate_tensor {
 
 void gate_tensor_add(struct gate_tensor *tensor, const double *x, const double *r, int n);
 
-/* A row of n keys of d numbers. */
+/* A row of n keys of d numbers, and values of d_v. */
 struct gate_plain_row {
     int type; /* of the inputs */
-    int n, d;
+    int n, d, d_v;
     double scale;
     const double *q, *k, *v;
     const double *shift; /* [n], of each score (NUM-14); NULL: none */

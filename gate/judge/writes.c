@@ -14,7 +14,7 @@ static void mark(const struct gate_problem *p, const struct gate_arrays *a, enum
     const struct cp_kernel_call *c = &a->run.call;
     int of_out = buffer == RUN_OUT;
     size_t size = cp_number_size(of_out ? p->out_type : p->lse_type);
-    size_t width = size * (of_out ? (size_t)p->recipe.head_dim : 1);
+    size_t width = size * (of_out ? (size_t)p->value_dim : 1);
     for (long long row = 0; row < p->n_rows; row++) {
         for (long long head = 0; head < p->recipe.n_heads; head++) {
             long long at = of_out ? row * c->out_row + head * c->out_head
@@ -47,7 +47,7 @@ static void place_of(const struct gate_problem *p, const struct gate_arrays *a,
 static void name_place(const struct gate_problem *p, const struct gate_finding *f, char *text,
                        size_t size) {
     char element[32] = "";
-    if (f->element >= 0 && f->element < p->recipe.head_dim) {
+    if (f->element >= 0 && f->element < p->value_dim) {
         (void)snprintf(element, sizeof element, "element %d of ", f->element);
     }
     (void)snprintf(text, size, "%srow %d (sequence %d), head %d", element, f->row,

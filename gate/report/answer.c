@@ -122,7 +122,7 @@ const char *gate_gaps_name(int gaps) {
 }
 
 const char *gate_tensors_name(int tensors) {
-    static const char *const names[] = {"two", "pages", "halves"};
+    static const char *const names[] = {"two", "pages", "halves", "keys"};
     return names[tensors];
 }
 
@@ -131,7 +131,8 @@ char *gate_layout_of(const struct cp_kernel *kernel) {
     static const char *const pages[] = {"chunks", "pages", "ragged keys"};
     static const char *const orders[] = {"", ", [slot][K/V head][d]", ", [K/V head][slot][d]"};
     static const char *const tensors[] = {"", "; K and V of a page one behind the other",
-                                          "; V behind K in one tensor"};
+                                          "; V behind K in one tensor",
+                                          "; values are in their keys"};
     static const char *const gaps[] = {"", "; gaps behind pages alone", "; no gaps"};
     const struct cp_kernel_layout *l = &kernel->layout;
     size_t size;
@@ -260,7 +261,7 @@ char *gate_sizes_at_most(const struct gate_result *r) {
     char *text;
     size_t size;
     FILE *out = text_open(&text, &size);
-    for (int i = 0; i < GATE_SIZES; i++) {
+    for (int i = 0; i < (r->sizes.largest[GATE_D_V] > 0 ? GATE_SIZES : GATE_D_V); i++) {
         fprintf(out, "%s%lld %s", i > 0 ? ", " : "", r->sizes.largest[i], gate_size_words[i]);
     }
     text_close(out);
@@ -332,11 +333,12 @@ static void put_gate(FILE *out, const struct gate_options *o) {
     put_word(out, o->kernel);
     fprintf(out, " --tier %s --seed %llu", gate_tier_names[o->tier], o->seed);
     put_place(out, o);
-    static const char *const sizes[] = {"h", "h_kv", "d",    "c",     "group",
-                                        "b", "rows", "keys", "window"};
+    static const char *const sizes[] = {"h", "h_kv", "d",    "c",      "group",
+                                        "b", "rows", "keys", "window", "d_v"};
     const int shape[] = {o->shape.n_heads,    o->shape.n_kv_heads, o->shape.head_dim,
                          o->shape.chunk_size, o->shape.group,      o->shape.sequences,
-                         o->shape.rows,       o->shape.keys,       o->shape.window};
+                         o->shape.rows,       o->shape.keys,       o->shape.window,
+                         o->shape.value_dim};
     for (int i = 0, n = 0; i < (int)(sizeof shape / sizeof shape[0]); i++) {
         if (shape[i] > 0) {
             fprintf(out, "%s%s=%d", n++ == 0 ? " --shape " : ",", sizes[i], shape[i]);

@@ -76,14 +76,15 @@ static json_t *kernel_json(const struct gate_report *report) {
     const struct cp_kernel *k = report->kernel;
     const struct cp_kernel_class *a = &k->arithmetic;
     return json_pack(
-        "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:{s:s,s:s,s:s},s:o,s:o,"
+        "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:{s:s,s:s,s:s},s:o,s:o,"
         "s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:s,s:b,s:b,s:b,s:f,s:f,s:f,s:f,s:f,s:i}}",
         "name", string(k->name), "file", string(report->options->kernel), "q_type",
         gate_type_name(k->q_type), "kv_type", gate_type_name(k->kv_type), "out_type",
         gate_type_name(k->out_type), "lse_type", gate_type_name(k->lse_type), "plans",
         gate_plans_name(k->plans), "keys", gate_keys_name(k->keys), "pairs",
-        gate_pairs_name(k->pairs), "masks", names_json(k->masks, gate_mask_names, GATE_MASKS),
-        "scores", names_json(k->scores, gate_change_names, GATE_CHANGES), "cache", "k",
+        gate_pairs_name(k->pairs), "widths", k->widths == CP_WIDTHS_ANY ? "any" : "equal", "masks",
+        names_json(k->masks, gate_mask_names, GATE_MASKS), "scores",
+        names_json(k->scores, gate_change_names, GATE_CHANGES), "cache", "k",
         gate_cache_name(k->cache.k), "v", gate_cache_name(k->cache.v), "scales",
         gate_cache_scales_name(k->cache.scales), "layout", layout_json(&k->layout), "conventions",
         conventions_json(k), "arithmetic", "score", gate_sum_name(a->score), "weights",

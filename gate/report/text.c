@@ -82,6 +82,9 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
     if (!gate_is_by_strides(kernel)) {
         put_line(file, "layout     ", gate_layout_of(kernel), " (CONV-11, CONV-12)\n");
     }
+    if (kernel->widths == CP_WIDTHS_ANY) {
+        fputs("widths     values have another one than keys (CONV-13)\n", file);
+    }
     if (kernel->plans != CP_PLANS_TREES) {
         fprintf(file, "plans      of trees, and of runs with %s of sequences (GATE-13)\n",
                 gate_plans_name(kernel->plans));

@@ -171,8 +171,10 @@ void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *cal
     call->workspace = pointer[RUN_WORKSPACE];
 }
 
-void run_join(struct cp_kernel_call *call, size_t element) {
-    if (call->v_offset > 0 && call->k != NULL) {
+void run_join(struct cp_kernel_call *call, int tensors, size_t element) {
+    if (call->k != NULL && tensors == CP_TENSORS_KEYS) {
+        call->v = call->k;
+    } else if (call->v_offset > 0 && call->k != NULL) {
         call->v = (const unsigned char *)call->k + (size_t)call->v_offset * element;
     }
 }

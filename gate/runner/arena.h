@@ -72,8 +72,9 @@ void run_layout_point(const struct run_layout *layout, unsigned char *arena,
 /* The pointers of a call, in the order of the buffers. */
 void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *call);
 
-/* Where V is in the memory of K, its pointer: v_offset numbers of so many bytes behind K. */
-void run_join(struct cp_kernel_call *call, size_t element);
+/* Where V is in the memory of K, its pointer: v_offset numbers of so many bytes behind K, or K's
+ * own (CP_TENSORS_KEYS). */
+void run_join(struct cp_kernel_call *call, int tensors, size_t element);
 
 /* Is the buffer a list of the plan or of the pages, which a launcher may read? */
 int run_is_list(int buffer);

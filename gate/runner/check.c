@@ -67,6 +67,7 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
         {"keys", kernel->keys, yes_or_no | BIT(CP_KEYS_LOCAL),
          "CP_KEYS_PLACED (0), CP_KEYS_RAW (1) or CP_KEYS_LOCAL (2)"},
         {"pairs", kernel->pairs, yes_or_no, "CP_PAIRS_HALVES (0) or CP_PAIRS_NEIGHBOURS (1)"},
+        {"widths", kernel->widths, yes_or_no, "CP_WIDTHS_EQUAL (0) or CP_WIDTHS_ANY (1)"},
         {"masks", kernel->masks,
          (0xFFFFU << 1) & ~(KEPT_ALONE(0) | KEPT_ALONE(CP_MASKS_AHEAD) | KEPT_ALONE(CP_MASKS_BITS) |
                             KEPT_ALONE(CP_MASKS_AHEAD | CP_MASKS_BITS)),
@@ -84,8 +85,8 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
          "CP_ORDER_ANY (0), CP_ORDER_NHD (1) or CP_ORDER_HND (2)"},
         {"layout.gaps", l->gaps, yes_or_no | BIT(CP_GAPS_NONE),
          "CP_GAPS_ANY (0), CP_GAPS_PAGES (1) or CP_GAPS_NONE (2)"},
-        {"layout.tensors", l->tensors, yes_or_no | BIT(CP_TENSORS_HALVES),
-         "CP_TENSORS_TWO (0), CP_TENSORS_PAGES (1) or CP_TENSORS_HALVES (2)"},
+        {"layout.tensors", l->tensors, yes_or_no | BIT(CP_TENSORS_HALVES) | BIT(CP_TENSORS_KEYS),
+         "CP_TENSORS_TWO (0), CP_TENSORS_PAGES (1), CP_TENSORS_HALVES (2) or CP_TENSORS_KEYS (3)"},
         {"layout.scale_order", l->scale_order, yes_or_no,
          "CP_SCALES_BY_HEAD (0) or CP_SCALES_BY_SLOT (1)"},
         {"conventions.lse_base", c->lse_base, yes_or_no, "CP_LSE_NATURAL (0) or CP_LSE_BITS (1)"},
@@ -229,6 +230,12 @@ static const char *wrong_layout(const struct cp_kernel *kernel) {
                    (l->k_pack != l->v_pack || kernel->cache.k != kernel->cache.v)
                ? "tensors has K and V in one: .k_pack and .v_pack must be alike, and .cache.k and "
                  ".cache.v"
+           : kernel->widths != CP_WIDTHS_EQUAL &&
+                   (l->tensors == CP_TENSORS_PAGES || l->tensors == CP_TENSORS_HALVES)
+               ? "tensors has V behind K with the strides of K, so that .widths must be "
+                 "CP_WIDTHS_EQUAL"
+           : l->tensors == CP_TENSORS_KEYS && kernel->keys != CP_KEYS_PLACED
+               ? "tensors is CP_TENSORS_KEYS: values in keys need .keys = CP_KEYS_PLACED"
                : NULL;
 }
 
@@ -301,30 +308,32 @@ static const char *how_to_mend(const char *words) {
         return "no program may run from where it is, as on a mount with noexec: set TMPDIR to "
                "another directory";
     }
-    return "build it as a shared object: cc -shared -fPIC -o mine.so mine.c";
+    return "build it as a shared object: cc -shared -fPIC -o mine.so mine.c -lm";
 }
 
 /* What a kernel of an older version has to say more, and what it may leave out. */
 static const char *what_is_new(int version) {
-    return version == 9 ? "; new is `layout`, whose zeros mean what was so before"
+    return version == 10  ? "; new is `widths`, whose zero means what was so before"
+           : version == 9 ? "; new are `widths` and `layout`, whose zeros mean what was so before"
            : version == 8
                ? "; `arithmetic.dequantised` is `k_dequantised` and `v_dequantised`, and "
-                 "CP_CACHE_... have other numbers; new is `layout`"
-           : version == 7 ? "; new are `scores`, `conventions.cap`, `.bias` and `.sink`, `cache`, "
-                            "`layout`, and "
-                            "`arithmetic.tanh_error`, `.tanh_absolute`, `.k_dequantised` and "
-                            "`.v_dequantised`, whose zeros mean what was so before"
-           : version == 6
-               ? "; new are `masks`, `scores`, `cache`, `layout` and fields of `conventions` and "
-                 "`arithmetic`, whose zeros mean what was so before"
-           : version == 5
-               ? "; new are `conventions`, `masks`, `scores`, `cache`, `layout` and fields of "
-                 "`arithmetic`, whose zeros mean what was so before"
-           : version == 4
-               ? "; new are `keys`, `pairs`, `conventions`, `masks`, `scores`, `cache`, `layout` "
-                 "and fields of `arithmetic`, whose zeros mean what was so before (but "
-                 "`rotated`, which counts only with `keys`)"
-               : "; CHANGELOG.md says what is new";
+                 "CP_CACHE_... have other numbers; new are `widths` and `layout`"
+           : version == 7
+               ? "; new are `widths`, `scores`, `conventions.cap`, `.bias` and `.sink`, `cache`, "
+                 "`layout`, and "
+                 "`arithmetic.tanh_error`, `.tanh_absolute`, `.k_dequantised` and "
+                 "`.v_dequantised`, whose zeros mean what was so before"
+           : version == 6 ? "; new are `widths`, `masks`, `scores`, `cache`, `layout` and fields "
+                            "of `conventions` and "
+                            "`arithmetic`, whose zeros mean what was so before"
+           : version == 5 ? "; new are `widths`, `conventions`, `masks`, `scores`, `cache`, "
+                            "`layout` and fields of "
+                            "`arithmetic`, whose zeros mean what was so before"
+           : version == 4 ? "; new are `keys`, `pairs`, `widths`, `conventions`, `masks`, "
+                            "`scores`, `cache`, `layout` "
+                            "and fields of `arithmetic`, whose zeros mean what was so before (but "
+                            "`rotated`, which counts only with `keys`)"
+                          : "; CHANGELOG.md says what is new";
 }
 
 static void other_version(int abi, const char *file, char text[RUN_TEXT]) {

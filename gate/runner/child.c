@@ -465,7 +465,7 @@ static int prepare(struct child *child, char *text) {
             text, RUN_TEXT,
             "the system does not have enough addresses, or cannot map so many pieces of memory");
         int result = run_far_enter(control, child->arena);
-        run_join(&control->call, element_of(&control->kernel));
+        run_join(&control->call, control->kernel.layout.tensors, element_of(&control->kernel));
         return result;
     }
     control->on_host = control->call;
@@ -476,7 +476,7 @@ static int prepare(struct child *child, char *text) {
                          text) != 0) {
         return -1;
     }
-    run_join(&control->call, element_of(&control->kernel));
+    run_join(&control->call, control->kernel.layout.tensors, element_of(&control->kernel));
     for (int b = 0; b < RUN_BUFFERS; b++) {
         const struct run_device_array *array = &child->device.array[b];
         control->on_device[b] = (uintptr_t)array->memory + array->at;

@@ -10,6 +10,7 @@
 #include "gate/case/prompts.h"
 #include "gate/case/rotation.h"
 #include "gate/case/scores.h"
+#include "gate/case/widths.h"
 #include "gate/search/checking.h"
 #include "gate/search/outcome.h"
 
@@ -153,6 +154,7 @@ int gate_find_recipe(struct checking *c, long long index, int *attempt, struct g
         }
         gate_recipe_make(recipe, c->options->seed, index, (*attempt)++, c->work, &shape);
         recipe->never = gate_never_of(runner_kernel(c->runner));
+        gate_recipe_widths(recipe, runner_kernel(c->runner), c->work, &shape);
         gate_recipe_scores(recipe, runner_kernel(c->runner)->scores);
         if (gate_has_modules(runner_kernel(c->runner)->plans, index)) {
             gate_recipe_to_modules(recipe, &shape);

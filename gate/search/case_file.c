@@ -76,7 +76,7 @@ json_t *gate_recipe_json(const struct gate_recipe *r) {
     json = with_size(with_size(json, "ahead", r->ahead), "kept", r->kept);
     json = with_size(with_size(json, "cap", r->cap), "slopes", r->slopes);
     json = with_size(with_size(json, "sinks", r->sinks), "page", r->page);
-    json = with_size(json, "bits", r->bits);
+    json = with_size(with_size(json, "bits", r->bits), "value_dim", r->value_dim);
     return with_modules(json, r);
 }
 
@@ -273,6 +273,7 @@ static void read_recipe(struct reading *in, struct gate_recipe *r) {
     r->sinks = size_of(in, "sinks", 1);
     r->bits = size_of(in, "bits", GATE_BITS - 1);
     r->page = size_of(in, "page", CP_MOST_PAGE);
+    r->value_dim = size_of(in, "value_dim", 4096);
     if (r->n_heads % r->n_kv_heads != 0) {
         refuse(in, "n_heads", "a multiple of n_kv_heads");
     }

@@ -68,12 +68,12 @@ static int cut_of(const struct gate_problem *p, int s, struct prng *random) {
 
 /* ---- The same bits ---- */
 
-/* Compares one row and head; returns the element that differs, d for the log-sum-exp, or -1. */
+/* Compares one row and head; returns the element that differs, d_v for the log-sum-exp, or -1. */
 static int differing_element(const struct gate_problem *p, const struct gate_results *whole,
                              const struct gate_arrays *a, const struct part *part, int row,
                              int head) {
     const struct cp_kernel_call *x = &whole->call, *y = &a->run.call;
-    int d = p->recipe.head_dim, in_whole = p->query_begin[part->sequence] + part->first + row;
+    int d = p->value_dim, in_whole = p->query_begin[part->sequence] + part->first + row;
     size_t size = cp_number_size(p->out_type);
     const unsigned char *one =
         whole->out + (size_t)(in_whole * x->out_row + head * x->out_head) * size;
@@ -106,7 +106,7 @@ static void compare(const struct gate_problem *p, const struct gate_results *who
             gate_finding_breaks(f, "CONV-5");
             f->row = p->query_begin[part->sequence] + part->first + row;
             f->head = head;
-            f->element = i < p->recipe.head_dim ? i : -1;
+            f->element = i < p->value_dim ? i : -1;
             if (f->element >= 0) {
                 (void)snprintf(element, sizeof element, "element %d of ", f->element);
             }

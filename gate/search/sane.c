@@ -30,7 +30,7 @@ static int recipe_is_sane(const struct gate_recipe *r) {
         is_within(r->n_ops, 0, GATE_MOST_OPS) && is_within(r->n_modules, 0, GATE_MOST_MODULES) &&
         is_within(r->sequences, 0, MOST_SIZE) && is_within(r->rows, 0, MOST_SIZE) &&
         is_within(r->pool, 0, MOST_SIZE) && is_within(r->page, 0, CP_MOST_PAGE) &&
-        is_within(r->bits, 0, GATE_BITS - 1);
+        is_within(r->bits, 0, GATE_BITS - 1) && is_within(r->value_dim, 0, 4096);
     for (int i = 0; sane && i < r->n_ops; i++) {
         const struct gate_op *op = &r->op[i];
         sane =

@@ -57,6 +57,7 @@ static int has_shape(const struct attempt *a, const struct gate_recipe *r) {
     return (shape->n_heads == 0 || r->n_heads == now->n_heads) &&
            (shape->n_kv_heads == 0 || r->n_kv_heads == now->n_kv_heads) &&
            (shape->head_dim == 0 || r->head_dim == now->head_dim) &&
+           (shape->value_dim == 0 || r->value_dim == now->value_dim) &&
            (shape->chunk_size == 0 || r->chunk_size == now->chunk_size) &&
            (shape->group == 0 || r->n_heads / r->n_kv_heads == now->n_heads / now->n_kv_heads) &&
            (shape->sequences == 0 || r->sequences == now->sequences) &&
@@ -310,6 +311,12 @@ static int smaller_sizes(struct attempt *a) {
         struct gate_recipe r = a->found->recipe;
         r.head_dim = head_dims[i];
         smaller |= head_dims[i] >= least && head_dims[i] < a->found->recipe.head_dim && keep(a, &r);
+    }
+    for (int i = 0; i < (int)(sizeof head_dims / sizeof head_dims[0]); i++) {
+        struct gate_recipe r = a->found->recipe;
+        r.value_dim = head_dims[i];
+        smaller |=
+            head_dims[i] >= least && head_dims[i] < a->found->recipe.value_dim && keep(a, &r);
     }
     for (int i = 0; i < (int)(sizeof chunk_sizes / sizeof chunk_sizes[0]); i++) {
         struct gate_recipe r = a->found->recipe;

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-const char *const gate_size_names[GATE_SIZES] = {"sequences", "rows",  "all_rows", "keys",
-                                                 "chunks",    "pool",  "sharers",  "shared_chunks",
-                                                 "kv_heads",  "group", "head_dim", "chunk_size"};
+const char *const gate_size_names[GATE_SIZES] = {
+    "sequences",     "rows",     "all_rows", "keys",     "chunks",     "pool",     "sharers",
+    "shared_chunks", "kv_heads", "group",    "head_dim", "chunk_size", "value_dim"};
 
 const char *const gate_size_words[GATE_SIZES] = {"sequences",
                                                  "query rows of a sequence",
@@ -18,10 +18,11 @@ const char *const gate_size_words[GATE_SIZES] = {"sequences",
                                                  "K/V heads",
                                                  "query heads of a K/V head",
                                                  "numbers per head (d)",
-                                                 "keys of a chunk (c)"};
+                                                 "keys of a chunk (c)",
+                                                 "numbers of a value (d_v)"};
 
-const char *const gate_asked_names[GATE_ASKED] = {"sequences", "rows",     "pool",      "kv_heads",
-                                                  "group",     "head_dim", "chunk_size"};
+const char *const gate_asked_names[GATE_ASKED] = {
+    "sequences", "rows", "pool", "kv_heads", "group", "head_dim", "chunk_size", "value_dim"};
 
 int gate_asked_is_least(enum gate_asked which) {
     return which <= GATE_ASKED_POOL;
@@ -42,6 +43,7 @@ void gate_sizes_tried(struct gate_sizes *sizes, const struct gate_problem *p) {
     raise(&largest[GATE_GROUP], r->n_heads / r->n_kv_heads);
     raise(&largest[GATE_D], r->head_dim);
     raise(&largest[GATE_C], r->chunk_size);
+    raise(&largest[GATE_D_V], r->value_dim > 0 ? p->value_dim : 0);
     for (int s = 0; s < p->b; s++) {
         raise(&largest[GATE_ROWS], p->query_begin[s + 1] - p->query_begin[s]);
         raise(&largest[GATE_KEYS_OF], p->n_tokens[s]);
@@ -85,11 +87,15 @@ static int power_of(int size) {
 
 void gate_sizes_asked(struct gate_sizes *sizes, const struct gate_recipe *r, int takes) {
     int b = r->sequences > 0 ? r->sequences : r->n_ops;
-    const int size[GATE_ASKED] = {
-        power_of(b),   power_of(r->rows > 0 ? r->rows : 1), r->pool > 0 ? power_of(r->pool) : 0,
-        r->n_kv_heads, r->n_heads / r->n_kv_heads,          r->head_dim,
-        r->chunk_size};
-    for (int i = 0; i < GATE_ASKED; i++) {
+    const int size[GATE_ASKED] = {power_of(b),
+                                  power_of(r->rows > 0 ? r->rows : 1),
+                                  r->pool > 0 ? power_of(r->pool) : 0,
+                                  r->n_kv_heads,
+                                  r->n_heads / r->n_kv_heads,
+                                  r->head_dim,
+                                  r->chunk_size,
+                                  r->value_dim};
+    for (int i = 0; i < (r->value_dim > 0 ? GATE_ASKED : GATE_ASKED_D_V); i++) {
         count(&sizes->asked[i], size[i], takes, !takes);
     }
 }

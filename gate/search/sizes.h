@@ -18,6 +18,7 @@ enum gate_size {
     GATE_GROUP,
     GATE_D,
     GATE_C,
+    GATE_D_V, /* of values with a width of their own; 0: there are none */
     GATE_SIZES
 };
 
@@ -35,6 +36,7 @@ enum gate_asked {
     GATE_ASKED_GROUP,
     GATE_ASKED_D,
     GATE_ASKED_C,
+    GATE_ASKED_D_V, /* of values with a width of their own */
     GATE_ASKED
 };
 extern const char *const gate_asked_names[GATE_ASKED];

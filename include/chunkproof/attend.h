@@ -46,7 +46,8 @@ size_t cp_attend_workspace(const struct cp_attention *attention);
  *                       window is negative or above CP_MAX_WINDOW (WINDOW-1), the mask has
  *                       bits and no first ones (MASK-1), the cap is negative or not finite
  *                       (SCORE-1), scales.per is unknown (NUM-18)
- *   CP_ERROR_SHAPE      h, h_kv or d is below 1, h is no multiple of h_kv, a type is unknown,
+ *   CP_ERROR_SHAPE      h, h_kv, d or d_v is below 1, v_row is below d_v, h is no multiple of
+ *                       h_kv, a type is unknown,
  *                       query_begin does not begin at 0 or decreases, or these dimensions make a
  *                       tensor or the workspace larger than the address space
  *   CP_ERROR_WORKSPACE  workspace_size is below cp_attend_workspace() */

@@ -85,7 +85,9 @@ struct cp_attention {
 
     int n_heads;    /* h */
     int n_kv_heads; /* h_kv, a divisor of h (1: MQA, h: MHA, else GQA) */
-    int head_dim;   /* d */
+    int head_dim;   /* d: numbers of a query and of a key */
+    int value_dim;  /* d_v: of a value and of a result (WIDTH-1); usually d */
+    int v_row;      /* from one value to the next in V, >= d_v (WIDTH-2); usually d_v */
     double scale;   /* usually 1 / sqrt(d) */
 
     const int *query_begin; /* b + 1 numbers from 0 on, not decreasing; NULL: one query each */
@@ -100,8 +102,10 @@ struct cp_attention {
     int q_type, k_type, v_type, out_type; /* each one of number.h: CP_FP16, ..., CP_INT8 */
     const void *q;                        /* [query rows][h][d] */
     const void *k; /* [capacity][h_kv][c][d]; only the first n_tokens keys of a chunk are read */
-    const void *v; /* as k */
-    void *out;     /* [query rows][h][d] */
+    const void *v; /* [capacity][h_kv][c][v_row], as K; of each row the first d_v numbers are read.
+                    * It may lie in K: with v = k and v_row = d, a value is the first d_v numbers of
+                    * its key (WIDTH-2) */
+    void *out;     /* [query rows][h][d_v] */
     double *lse;   /* [query rows][h], natural logarithm; or NULL */
 
     int variant;     /* CP_BUFFERED or CP_MERGE_AT_ONCE */

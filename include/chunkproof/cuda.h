@@ -43,6 +43,12 @@
  * of these. Refused are K and V of which one has 8 bits, or another type of 16 bits than Q, and
  * scales of numbers of 16 bits.
  *
+ * Widths. Values that have another number of elements than keys, or lie in longer rows, take
+ * version 3, with Q, K and V of one type of 16 bits. It is compiled for d = 64 with d_v = 32 and
+ * for d = 192 with d_v = 128; and for values in keys with d = 96, d_v = 64 and d = 576, d_v = 512.
+ * v_row is a multiple of 8. Values in keys have v_row = d and begin at any number of their key that
+ * is a multiple of 8, that of the first value. With d_v = v_row = d all versions take V at K.
+ *
  * Arithmetic (NUM-7). Sums are in binary32. Version 3 rounds weights to the type of Q before it
  * multiplies them by V; in bfloat16 that leaves 8 bits of them. Numbers of 8 bits are exact in each
  * type of Q. A scale is multiplied in binary32 (NUM-19), that of K by the score. That of V is
@@ -83,7 +89,7 @@ struct cp_cuda_limits {
     int levels;
 
     int n_heads;  /* h, at most 65535 */
-    int head_dim; /* d, at most 1024 */
+    int head_dim; /* the greater one of d and d_v, at most 1024 */
 
     /* A path is cut into tasks of at most this many chunks, so that there is work for the whole
      * device. Start with about 512 keys, 512 / c; `make bench-gpu` measures several values. At most
@@ -103,14 +109,18 @@ struct cp_cuda_attention {
     int version;           /* of the kernels, 1 to 3; 0: the highest that supports the call */
     int n_heads;           /* h */
     int n_kv_heads;        /* h_kv, a divisor of h */
-    int head_dim;          /* d */
+    int head_dim;          /* d: numbers of a query and of a key */
+    int value_dim;         /* d_v: of a value and of a result (WIDTH-1); usually d */
+    int v_row;             /* from one value to the next in V, >= d_v (WIDTH-2); usually d_v */
     double scale;          /* usually 1 / sqrt(d); at most FLT_MAX / 2 in magnitude */
     const void *q;         /* [query rows][h][d] of q_type */
     const void
         *k; /* [capacity][h_kv][c][d] of k_type; slots after a chunk's last key are not read */
-    const void *v;           /* as k, of v_type */
+    const void *v;           /* [capacity][h_kv][c][v_row] of v_type, as k; of each row the first
+                              * d_v numbers are read. It may lie in K: with v = k and v_row = d, a
+                              * value is the first d_v numbers of its key (WIDTH-2) */
     int out_type;            /* q_type or CP_FP32 */
-    void *out;               /* [query rows][h][d] of out_type */
+    void *out;               /* [query rows][h][d_v] of out_type */
     double *lse;             /* [query rows][h], natural logarithm; or NULL */
     struct cp_window window; /* which keys a row sees (WINDOW-1); all zeros: those up to its own */
     struct cp_scores scores; /* what changes scores, and sinks (SCORE-1 to 4); all zeros: nothing */
@@ -177,12 +187,13 @@ unsigned long long cp_cuda_generation(const struct cp_cuda *cuda);
  *                         number of the window is negative or above CP_MAX_WINDOW, the cap is
  *                         neither 0 nor from CP_CUDA_LEAST_CAP to its reciprocal, slopes, sinks
  *                         or scales are not aligned, scales.per is unknown
- *   CP_ERROR_SHAPE        h, h_kv or d is below 1, or h is not a multiple of h_kv
- *   CP_ERROR_WORKSPACE    h or d is above its limit
+ *   CP_ERROR_SHAPE        h, h_kv, d or d_v is below 1, h is not a multiple of h_kv, or v_row is
+ *                         below d_v
+ *   CP_ERROR_WORKSPACE    h, d or d_v is above its limit
  *   CP_ERROR_UNSUPPORTED  q_type is neither CP_FP16 nor CP_BF16, k_type and v_type are neither
  *                         both q_type nor both of 8 bits, scales are there for K and V of 16 bits,
  *                         out_type is neither q_type nor CP_FP32, there is no such version, or the
- *                         version does not support this head dimension or this device
+ *                         version does not support these widths or this device
  *   CP_ERROR_CUDA         a call to CUDA failed */
 int cp_cuda_attend(struct cp_cuda *cuda, const struct cp_cuda_attention *attention, void *stream);
 

@@ -16,7 +16,7 @@
  *         .attend = attend,
  *     };
  *
- *     cc -shared -fPIC -o mine.so mine.c && chunkproof gate --kernel mine.so
+ *     cc -shared -fPIC -o mine.so mine.c -lm && chunkproof gate --kernel mine.so
  *
  * An object that calls functions of number.h or number8.h is linked with libchunkproof.a, as
  * `--kernel mine.c` does it.
@@ -61,6 +61,9 @@
  *                                               query_begin
  *   cu_seqlens_k, cu_seqlens_q (ragged)         page_begin, query_begin
  *
+ * A kernel whose values have another width than keys declares that (`widths`), and one whose values
+ * are a part of their keys, as latent attention has them, does so, too (`layout.tensors`).
+ *
  * A kernel for a GPU declares it (`memory`), gets arrays in device memory, and starts its work on
  * `stream`; tests/example/paged_kernel.cu is a complete one. `chunkproof gate --kernel mine.cu`
  * also runs it where there is no GPU. */
@@ -79,7 +82,7 @@ extern "C" {
 
 /* The version of this file, combined with the sizes of the structures that both sides see. The gate
  * refuses a kernel that was compiled with another one. */
-#define CP_KERNEL_VERSION 10
+#define CP_KERNEL_VERSION 11
 #define CP_KERNEL_ABI                                                                              \
     (1000000 * CP_KERNEL_VERSION + 1000 * (int)sizeof(struct cp_kernel_call) +                     \
      (int)sizeof(struct cp_kernel))
@@ -96,13 +99,17 @@ extern "C" {
 #define CP_KEYS_RAW    1 /* none: t is the position of the key */
 #define CP_KEYS_LOCAL  2 /* as if their run began at position 0: t is the position of the run */
 
+/* How many numbers a value has, and a result (CONV-13). */
+#define CP_WIDTHS_EQUAL 0 /* d, as a key */
+#define CP_WIDTHS_ANY   1 /* d_v: any number, of each call */
+
 /* Which numbers of a key are rotated together (DEC-8): pair i of the first rotary_dim numbers. */
 #define CP_PAIRS_HALVES     0 /* numbers i and i + rotary_dim / 2 */
 #define CP_PAIRS_NEIGHBOURS 1 /* numbers 2 i and 2 i + 1 */
 
 /* One call.
- * - All arrays are read-only, except out, lse and workspace. They do not overlap, and each begins
- *   at a multiple of 64 bytes.
+ * - All arrays are read-only, except out, lse and workspace. They do not overlap, but for K and V
+ *   in one tensor. Each begins at a multiple of 64 bytes, but for a V that lies in the memory of K.
  * - lse, slopes, sinks and the arrays of a mask may be NULL. Where keys are placed, rotation is
  *   NULL. Where K is plain, k_scales is NULL, and where V is, v_scales. Where pages are chunks, the
  *   lists from page_table to last_page_tokens are NULL; where keys are ragged, all of them but
@@ -119,7 +126,8 @@ struct cp_kernel_call {
     int max_tokens;
     int n_heads;    /* h */
     int n_kv_heads; /* h_kv, a divisor of h: query head a reads K/V head a / (h / h_kv) */
-    int head_dim;   /* d */
+    int head_dim;   /* d: numbers of a query, and of a key */
+    int value_dim; /* d_v: of a value, and of a result; d unless the kernel declares other widths */
     int chunk_size; /* c */
     int capacity;   /* chunks of the pool, >= 1; chunk numbers are below it. Or pages, if they are
                       * no chunks: page numbers are below it, and chunk numbers are names */
@@ -137,9 +145,11 @@ struct cp_kernel_call {
     /* MASK-1: of the keys that row r sees by its window, it sees those at the positions t with
      * t < mask_begin[r], or where bit i = mask_first[r] + (t - mask_begin[r]) is 1:
      *     mask_bits[i / 8] >> i % 8 & 1
-     * A row's bits need not begin with a byte. Bits of keys that a row does not see by its window
-     * are any, and may not be there: they may lie behind mask_bytes. A row whose bits are all 0 may
-     * see no key. All three are NULL where mask_bytes is 0: the call has no mask. */
+     * A row's bits need not begin with a byte, and those of rows lie in any order, with gaps, or on
+     * one another. Bits of keys that a row does not see by its window are any, and may not be
+     * there: they may lie behind mask_bytes, where nothing may be read, also not the end of a word.
+     * mask_begin is at most 2^22. A row whose bits are all 0 may see no key. All three are NULL
+     * where mask_bytes is 0: the call has no mask. */
     size_t mask_bytes;
     const unsigned char *mask_bits;
     const size_t *mask_first; /* [n_rows] */
@@ -235,19 +245,21 @@ struct cp_kernel_call {
      * at
      *     page k_chunk + head k_head + i / x k_group + slot x + i mod x
      * Slots behind the keys of a run, or of a sequence's last page, are padding and may hold NaN;
-     * so are elements from d on. V is laid out as K, with strides of its own. Of 8 bits, the
-     * numbers of a key may begin at any byte: a kernel that loads several at once looks at the
-     * strides in refuses().
+     * so are elements from d on. V is laid out as K, with strides of its own and d_v for d. Of 8
+     * bits, the numbers of a key may begin at any byte: a kernel that loads several at once looks
+     * at the strides in refuses().
      *
      * Of packed keys k_slot is x. Of ragged ones k_slot is k_chunk, and k_head is less. Where both
      * are in one tensor, all strides of V are those of K, v is k + v_offset elements, and v_offset
      * is at least what K has of a page (CP_TENSORS_PAGES; k_chunk is then of K and V together), or
-     * capacity k_chunk (CP_TENSORS_HALVES). */
+     * capacity k_chunk (CP_TENSORS_HALVES). Where values are in keys (CP_TENSORS_KEYS), v is k, and
+     * a value is the first d_v <= d numbers of its key, with the same scale:
+     * k_scales and v_scales are two arrays of equal numbers. */
     const void *k;
     long long k_chunk, k_head, k_slot, k_group; /* k_group: 0 unless K is packed */
     const void *v;
     long long v_chunk, v_head, v_slot, v_group;
-    long long v_offset; /* 0: K and V are two tensors */
+    long long v_offset; /* 0: K and V are two tensors, or V is in K */
 
     /* Of a cache of 8 bits (CONV-10): number x of K stands for x k_scales[i], where i is of the
      * tensor, the K/V head, or the token and head, as the kernel declares:
@@ -272,7 +284,7 @@ struct cp_kernel_call {
     int n_angles;          /* rows of the table: above all t of the call */
     const float *rotation; /* [n_angles][rotary_dim] */
 
-    /* out: [n_rows][h][d]; the kernel writes all of it. lse: [n_rows][h], the log-sum-exp of the
+    /* out: [n_rows][h][d_v]; the kernel writes all of it. lse: [n_rows][h], the log-sum-exp of the
      * scaled scores, natural unless the kernel declares base 2 (CONV-1); NULL when it is not
      * requested. */
     void *out;
@@ -357,7 +369,8 @@ struct cp_kernel_class {
 
     /* Relative error of the exponential, from 0 to 2^-6. 2^-22 holds for expf(), and for exp2f() on
      * a GPU. A key may be left out where its weight is 0 in this arithmetic, as that of expf() is
-     * 104 nats below the maximum, and not because its weight is small (NUM-12). */
+     * 104 nats below the maximum of the keys that the row sees, and not because its weight is small
+     * (NUM-12). */
     double exp_error;
 
     /* Of tanh, where scores are capped (NUM-15): a relative error, and an absolute one beside it,
@@ -373,8 +386,8 @@ struct cp_kernel_class {
      * to binary32: from 0 to 2^-6. */
     double divide_error;
 
-    /* What is added to n before the division, from 0 to 2^-6. Only where partial results are not
-     * divided. */
+    /* What is added to n before the division, or a number above it: from 0 to 2^-6. Only where
+     * partial results are not divided. */
     double epsilon;
 
     /* A step: how many keys are weighed against one maximum before the maximum may change. 1: key
@@ -398,7 +411,7 @@ struct cp_kernel_class {
 /* What a row that sees no key gives (CONV-2). */
 #define CP_EMPTY_NEUTRAL     0 /* zeros; a log-sum-exp of -infinity, or of the sink (CONV-9) */
 #define CP_EMPTY_NAN         1 /* NaNs */
-#define CP_EMPTY_VALUE       2 /* a log-sum-exp of `empty_value`, -infinity too; not for out */
+#define CP_EMPTY_VALUE       2 /* a log-sum-exp of `empty_value`, infinities too; not for out */
 #define CP_EMPTY_UNSPECIFIED 3 /* anything, also what was there before the call */
 
 /* What no call has (CONV-3): a sum of some of these. */
@@ -450,7 +463,9 @@ struct cp_kernel_conventions {
 #define CP_MASKS_WINDOW 1
 #define CP_MASKS_AHEAD  2 /* keys after the row's own position */
 #define CP_MASKS_KEPT   4 /* first tokens beside a window; only with CP_MASKS_WINDOW */
-#define CP_MASKS_BITS   8 /* bits that take keys away (MASK-1) */
+#define CP_MASKS_BITS                                                                              \
+    8 /* bits that take keys away (MASK-1), and add none: a mask alone needs
+                          * CP_MASKS_AHEAD, too */
 
 /* What a kernel takes that changes scores: a sum of these. Its calls have some of them, or none. */
 #define CP_SCORES_CAP    1
@@ -489,6 +504,7 @@ struct cp_kernel_cache {
 #define CP_TENSORS_TWO    0 /* K and V each have one */
 #define CP_TENSORS_PAGES  1 /* [page][2][...]: V of a page lies behind its K */
 #define CP_TENSORS_HALVES 2 /* [2][page][...]: V of all pages lies behind K of all */
+#define CP_TENSORS_KEYS   3 /* that of K: a value is the first d_v numbers of its key (CONV-13) */
 
 /* In which order scales of tokens lie, whatever the order of K and V. */
 #define CP_SCALES_BY_HEAD 0 /* [page][K/V head][slot] */
@@ -524,6 +540,7 @@ struct cp_kernel {
     int plans;                      /* CP_PLANS_TREES, CP_PLANS_RANGES or CP_PLANS_LISTS */
     int keys;                       /* CP_KEYS_PLACED, CP_KEYS_RAW or CP_KEYS_LOCAL */
     int pairs;                      /* CP_PAIRS_HALVES or CP_PAIRS_NEIGHBOURS */
+    int widths;                     /* CP_WIDTHS_EQUAL or CP_WIDTHS_ANY */
     int masks;                      /* a sum of CP_MASKS_... */
     int scores;                     /* a sum of CP_SCORES_... */
     struct cp_kernel_cache cache;   /* what K and V are, if not kv_type */

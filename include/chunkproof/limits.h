@@ -69,7 +69,11 @@ CP_STATIC_ASSERT(CP_MAX_PARTS >= 1 && CP_MAX_PARTS <= 1 << 24, "part numbers are
 CP_STATIC_ASSERT(CP_MAX_POSITIONS >= 1 && CP_MAX_POSITIONS <= 1 << 30, "positions are int");
 CP_STATIC_ASSERT(sizeof(int) == 4 && sizeof(long long) == 8, "indices and counters as documented");
 
-CP_STATIC_ASSERT(FLT_EVAL_METHOD == 0 && FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53,
+/* FLT_EVAL_METHOD is 16 where the compiler computes in binary16 too: types wider than it are
+ * computed in their own precision there as well (ISO/IEC TS 18661-3, 5.4.2).
+ */
+CP_STATIC_ASSERT((FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16) && FLT_MANT_DIG == 24 &&
+                     DBL_MANT_DIG == 53,
                  "float and double are binary32 and binary64, each computed in its own precision");
 
 #endif

@@ -10,6 +10,7 @@
  *     cp_opt_free(opt);
  *
  * K and V of 8 bits, in binary16, bfloat16 or binary32 are read as stored; sums are in binary32.
+ * Values may have any number of elements, in rows of any length, and lie in K (spec/widths.md).
  * Results have the same bits for any number of threads and any timing. Their last bits depend on
  * the version. `variant` of struct cp_attention makes no difference. opt/README.md says how it
  * works. */

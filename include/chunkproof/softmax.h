@@ -59,7 +59,8 @@ void cp_state_empty(struct cp_state *state, double *o, int d);
   requires valid: \valid(state) && \valid(o + (0 .. d - 1)) && \valid_read(q + (0 .. d - 1));
   requires size: 0 <= d && 0 <= n_keys <= CP_MAX_CHUNK_SIZE;
   requires places: rows_fit(first + n_keys, d);
-  requires tpp_6: keys_and_values((void *)k, (void *)v, type, type, first, n_keys, d);
+  requires tpp_6: keys_and_values((void *)k, (void *)v, type, type, first, n_keys, d, d,
+    d);
   requires apart: \separated(state, o + (0 .. d - 1), q + (0 .. d - 1));
   assigns *state, o[0 .. d - 1];
   ensures merge_2_ok: state_ok(*state, o, d);
@@ -68,7 +69,7 @@ void cp_state_empty(struct cp_state *state, double *o, int d);
   ensures merge_3_maximum: is_maximum{Pre}(q, (void *)k, type, first, d,
     only_scaled(scale), n_keys, state->m);
   ensures merge_3_sums: key_sums{Pre,Post}(*state, o, q, (void *)k, (void *)v, type, type, first,
-    d, only_scaled(scale), n_keys);
+    d, d, d, only_scaled(scale), n_keys);
 */
 void cp_partial_attn(struct cp_state *state, double *o, const double *q, const void *k,
                      const void *v, int type, size_t first, int n_keys, int d, double scale);

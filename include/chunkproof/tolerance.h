@@ -63,11 +63,13 @@ struct cp_counts {
  * kernel's may be off by shift_error[j] >= 0 more than NUM-6 says. A sink is a key whose rows in k
  * and v are zeros, and whose score is its shift. */
 struct cp_tolerance_row {
-    int n_keys, head_dim;
+    int n_keys;
+    int head_dim;  /* d: numbers of a key */
+    int value_dim; /* d_v: of a value, as many as there are bounds (WIDTH-1) */
     double scale;
     const double *q;           /* [head_dim] */
     const double *k;           /* [n_keys][head_dim] */
-    const double *v;           /* [n_keys][head_dim] */
+    const double *v;           /* [n_keys][value_dim] */
     double *scratch;           /* 3 n_keys numbers, overwritten */
     const double *shift;       /* [n_keys], in nats; NULL: the scores are those of NUM-6 */
     const double *shift_error; /* [n_keys], in nats; NULL where shift is NULL */
@@ -178,7 +180,7 @@ double cp_score_error(const struct cp_score_arithmetic *arithmetic, double scale
  *   - there is no key (then zeros and -infinity are demanded);
  *   - the weights are too uncertain (`left` <= 0);
  *   - the result may overflow the output's format (NUM-12);
- *   - n_keys or head_dim is above CP_TOLERANCE_MOST;
+ *   - n_keys, head_dim or value_dim is above CP_TOLERANCE_MOST;
  *   - a score comes from numbers so large that binary64 computes it with an error above 2^-30;
  *   - a shift or its error is not finite;
  *   - a factor of the formula is beyond binary64, as exp(high) / W is from about `above` = 709 on.
@@ -197,13 +199,13 @@ double cp_score_error(const struct cp_score_arithmetic *arithmetic, double scale
   requires ok: arithmetic_ok(*arithmetic) && counts_ok(*counts) && 0.0 <= lse_error;
   requires shifts: shifts_ok(*row);
   assigns *(SCRATCH_OF(row)), RESULTS_OF_ROW(row, expected, bound), *lse, *lse_bound;
-  ensures num_10_bound: are_bounds(bound, row->head_dim);
+  ensures num_10_bound: are_bounds(bound, row->value_dim);
   ensures num_11_bound: lse != \null ==> is_bound(*lse_bound);
   behavior not_asked_for_lse: assumes lse == \null;
     assigns *(SCRATCH_OF(row)), RESULTS_OF_ROW(row, expected, bound);
   behavior no_key: assumes row->n_keys < 1;
     assigns RESULTS_OF_ROW(row, expected, bound), *lse, *lse_bound;
-    ensures num_12_zeros: none_claimed(expected, bound, row->head_dim);
+    ensures num_12_zeros: none_claimed(expected, bound, row->value_dim);
     ensures num_12_lse: lse != \null ==> !finite(*lse) && !finite(*lse_bound);
 */
 void cp_tolerance(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,

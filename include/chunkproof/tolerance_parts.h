@@ -20,8 +20,8 @@ extern "C" {
 #define CP_PART_OUTPUT     5 /* the division and the output's format */
 #define CP_TOLERANCE_PARTS 6
 
-/* NUM-10, term by term. parts[i][p], an array [head_dim][CP_TOLERANCE_PARTS], adds up over p to the
- * bound B of column i, where `expected` is what cp_tolerance() wrote. A product of two errors
+/* NUM-10, term by term. parts[i][p], an array [value_dim][CP_TOLERANCE_PARTS], adds up over p to
+ * the bound B of column i, where `expected` is what cp_tolerance() wrote. A product of two errors
  * counts as part of the first. lost[p] adds up to 1 - left.
  *
  * Returns left: -INFINITY where there is no key or there are too many, NaN where errors are beyond
@@ -35,10 +35,10 @@ extern "C" {
   requires apart: \separated(arithmetic, counts, row, SCRATCH_OF(row), PARTS_OF(row, parts),
     lost + (0 .. CP_TOLERANCE_PARTS - 1));
   requires apart_expected:
-    apart_from_expected(parts, CP_TOLERANCE_PARTS * row->head_dim, expected, *row) &&
+    apart_from_expected(parts, CP_TOLERANCE_PARTS * row->value_dim, expected, *row) &&
     apart_from_expected(lost, CP_TOLERANCE_PARTS, expected, *row);
   requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row) &&
-    apart_from_row(parts, CP_TOLERANCE_PARTS * row->head_dim, *row);
+    apart_from_row(parts, CP_TOLERANCE_PARTS * row->value_dim, *row);
   requires ok: arithmetic_ok(*arithmetic) && counts_ok(*counts);
   requires shifts: shifts_ok(*row);
   assigns *(SCRATCH_OF(row)), *(PARTS_OF(row, parts)), lost[0 .. CP_TOLERANCE_PARTS - 1];
@@ -59,9 +59,9 @@ double cp_tolerance_parts(const struct cp_arithmetic *arithmetic, const struct c
   requires valid_row: row_valid(*row);
   requires valid_rms: \valid(COLUMNS_OF(row, rms)) && \valid_read(COLUMNS_OF(row, expected));
   requires apart: \separated(arithmetic, counts, row, SCRATCH_OF(row), COLUMNS_OF(row, rms));
-  requires apart_expected: apart_from_expected(rms, row->head_dim, expected, *row);
+  requires apart_expected: apart_from_expected(rms, row->value_dim, expected, *row);
   requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row) &&
-    apart_from_row(rms, row->head_dim, *row);
+    apart_from_row(rms, row->value_dim, *row);
   requires ok: arithmetic_ok(*arithmetic) && counts_ok(*counts);
   assigns *(SCRATCH_OF(row)), *(COLUMNS_OF(row, rms));
 */

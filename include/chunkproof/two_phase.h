@@ -18,8 +18,9 @@ extern "C" {
 /* The workspace, N partial results and scratch:
  *
  *   struct cp_state state[N];    m and n (softmax.h) ...
- *   double o[N][d];              ... and o of each partial result
- *   double scratch[4][d];
+ *   double o[N][d_v];            ... and o of each partial result
+ *   double q[d];                 scratch
+ *   double scratch[3][d_v];
  *
  * CP_BUFFERED: one partial result for each (shared chunk, query row that it covers, head), in that
  * order: for descriptor i of plan->shared, the query rows of its sequences from the first one on,

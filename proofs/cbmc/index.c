@@ -34,6 +34,26 @@ static void check_slices(int chunk_size, int head_dim, int n_kv_heads) {
     REACH("the next chunk", last && kv_head > 0);
 }
 
+/* WIDTH-2: the slots of an array with rows of any length lie one behind the other; of rows of d
+ * numbers they are those of K. WIDTH-1: so do results of any width. */
+static void check_widths(int chunk_size, int row, int n_kv_heads) {
+    int chunk = between(0, MOST_CHUNKS - 1), kv_head = between(0, MOST_HEADS - 1);
+    int slot = between(0, chunk_size - 1), head = between(0, MOST_HEADS - 1);
+    __CPROVER_assume(kv_head < n_kv_heads && head < n_kv_heads);
+    struct cp_dims p = {n_kv_heads, n_kv_heads, row, chunk_size};
+    size_t begin = cp_slot_begin(&p, chunk, kv_head, slot, row);
+    int ends = slot == chunk_size - 1, last = ends && kv_head == n_kv_heads - 1;
+    size_t next = cp_slot_begin(&p, last ? chunk + 1 : chunk, last ? 0 : kv_head + ends,
+                                ends ? 0 : slot + 1, row);
+    CHECK("WIDTH-2: the next value is behind it", next == begin + (size_t)row);
+    CHECK("WIDTH-2: in rows of d numbers values lie where keys do",
+          begin == cp_slice_begin(&p, chunk, kv_head) + (size_t)slot * (size_t)row);
+    CHECK("WIDTH-1: results of d numbers lie where queries do",
+          cp_state_begin(&p, chunk, head, row) == cp_row_begin(&p, chunk, head));
+    REACH("values beyond 2^31", begin > (size_t)INT_MAX);
+    REACH("the first value of the next head", ends && !last);
+}
+
 /* NUM-18: scales of tokens lie one behind the other, where keys do, in [capacity][h_kv][c]; and a
  * K/V head, or the tensor, has one. */
 static void check_scales(int chunk_size, int head_dim, int n_kv_heads) {
@@ -180,6 +200,8 @@ int main(void) {
         check_rows(128, heads[h]);
         check_rows(80, heads[h]);
     }
+    check_widths(16, 576, 5);
+    check_widths(64, 192, 8);
     check_visible();
     check_window();
     check_tiles(1);

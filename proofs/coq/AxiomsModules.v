@@ -7,7 +7,7 @@
 From Chunkproof Require Modules ModulesLayout ModulesPlace ModulesShare ModulesTree
   ModulesNumbers ModulesDocument ModulesPrompt ModulesGroups ModulesAlone ModulesExamples Runs
   RunsTree RunsModules RunsDocument RunsReads RunsCheck RunsGrow RunsMove RunsRanges RunsExamples
-  Windows Masks Scores.
+  Windows Masks Scores Widths.
 
 Definition of_Modules := (
   @Modules.never_together,
@@ -254,3 +254,27 @@ Definition of_Scores := (
   @Scores.two_phases_with_scores_of_a_tree,
   @Scores.of_two_slopes).
 Print Assumptions of_Scores.
+
+Definition of_Widths := (
+  @Widths.partial_attn_on,
+  @Widths.attn_reduce_on,
+  @Widths.finish_on,
+  @Widths.attention_on,
+  @Widths.row_result_on,
+  @Widths.cut_is,
+  @Widths.number_of_result,
+  @Widths.attention_to_cut_values,
+  @Widths.states_of_cut_values,
+  @Widths.output_on,
+  @Widths.output_of_cut_values,
+  @Widths.width_of_the_chapter,
+  @Widths.rows_are_apart,
+  @Widths.rows_are_inside,
+  @Widths.values_in_keys,
+  @Widths.values_in_keys_are_taken,
+  @Widths.key_is_absorbed,
+  @Widths.score_is_absorbed,
+  @Widths.latent_attention,
+  @Widths.latent_slot,
+  @Widths.latent_two_phases).
+Print Assumptions of_Widths.

@@ -50,8 +50,8 @@ external plan_check : int array -> int array array -> int array array -> bool = 
 external runs_check : int array -> int array -> int array array -> int array array -> bool
   = "x_runs_check"
 
-(* h, h_kv, d, type of q, type of k and v, variant; query_begin or [||]; scale; q, k, v, which then
-   have what ref/ loads. out, and lse behind it. *)
+(* h, h_kv, d, type of q, type of k and v, variant, d_v, v_row; query_begin or [||]; scale; q, k, v,
+   which then have what ref/ loads. out, and lse behind it. *)
 external attend :
   int array -> int array -> float -> float array * float array * float array -> float array
   = "x_attend"

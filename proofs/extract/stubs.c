@@ -248,12 +248,12 @@ static void *stored(value array, int type) {
     return to;
 }
 
-/* header: h, h_kv, d, type of q, type of k and v, variant; qkv: scale, q, k, v. The result: out, as
- * doubles, and behind it lse. */
+/* header: h, h_kv, d, type of q, type of k and v, variant, d_v, v_row; qkv: scale, q, k, v. The
+ * result: out, as doubles, and behind it lse. */
 value x_attend(value header, value query_begin, value scale, value qkv) {
     CAMLparam4(header, query_begin, scale, qkv);
     CAMLlocal1(result);
-    int n[6], begin[CP_MAX_SEQUENCES + 1];
+    int n[8], begin[CP_MAX_SEQUENCES + 1];
     (void)numbers_of(header, n);
     int n_begin = numbers_of(query_begin, begin);
     struct cp_attention attention = {.plan = &plan,
@@ -261,6 +261,8 @@ value x_attend(value header, value query_begin, value scale, value qkv) {
                                      .n_heads = n[0],
                                      .n_kv_heads = n[1],
                                      .head_dim = n[2],
+                                     .value_dim = n[6],
+                                     .v_row = n[7],
                                      .scale = Double_val(scale),
                                      .query_begin = n_begin == 0 ? NULL : begin,
                                      .q_type = n[3],
@@ -270,7 +272,7 @@ value x_attend(value header, value query_begin, value scale, value qkv) {
                                      .variant = n[5]};
     int rows = n_begin == 0 ? plan.n_sequences : begin[n_begin - 1];
     size_t n_lse = (size_t)rows * (size_t)n[0];
-    size_t n_out = n_lse * (size_t)n[2];
+    size_t n_out = n_lse * (size_t)n[6];
     void *q = stored(Field(qkv, 0), n[3]);
     void *k = stored(Field(qkv, 1), n[4]);
     void *v = stored(Field(qkv, 2), n[4]);
@@ -350,6 +352,7 @@ value x_tolerance(value fields, value numbers, value row) {
     struct cp_counts counts = {n[2], n[3], n[4], n[5], f[24], f[25]};
     struct cp_tolerance_row of_row = {
         n[0],
+        n[1],
         n[1],
         Double_val(Field(row, 0)),
         q,

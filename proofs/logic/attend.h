@@ -34,16 +34,17 @@
 
   predicate attend_tensors{L}(struct cp_attention a, struct cp_plan p) =
     array_countable(p.capacity, a.n_kv_heads, p.chunk_size, a.head_dim, type_size(a.k_type)) &&
-    array_countable(p.capacity, a.n_kv_heads, p.chunk_size, a.head_dim, type_size(a.v_type)) &&
+    array_countable(p.capacity, a.n_kv_heads, p.chunk_size, a.v_row, type_size(a.v_type)) &&
     array_countable(first_row(a.query_begin, p.n_sequences), a.n_heads, a.head_dim, 1,
       type_size(a.q_type)) &&
-    array_countable(first_row(a.query_begin, p.n_sequences), a.n_heads, a.head_dim, 1,
+    array_countable(first_row(a.query_begin, p.n_sequences), a.n_heads, a.value_dim, 1,
       type_size(a.out_type)) &&
     array_countable(first_row(a.query_begin, p.n_sequences), a.n_heads, 1, 1, sizeof(double));
 
-  // Partial results, a state and d numbers each, and four rows of scratch (two_phase.h).
+  // Partial results, a state and d_v numbers each, and four rows of scratch (two_phase.h).
   logic integer workspace_bytes{L}(struct cp_attention a, struct cp_plan p) =
-    row_at(n_partials(a, p), sizeof(double) * (2 + a.head_dim)) + 4 * sizeof(double) * a.head_dim;
+    row_at(n_partials(a, p), sizeof(double) * (2 + a.value_dim)) +
+      sizeof(double) * (a.head_dim + 3 * a.value_dim);
 
   predicate attend_shape{L}(struct cp_attention a, struct cp_plan p) =
     attention_heads(a) && attend_types(a) && query_ranges(a.query_begin, p.n_sequences) &&
@@ -74,7 +75,7 @@
   // What is written then: the workspace, out and, when it is asked for, lse; apart from each other.
   // And what is read: positions, Q and, of K and V, the keys that the plan has (TPP-6).
   predicate attend_arrays{L}(struct cp_attention a, struct cp_plan p) =
-    workspace_valid(a, p) && results_valid(a, 0, row_at(n_results(a, p), a.head_dim)) &&
+    workspace_valid(a, p) && results_valid(a, 0, row_at(n_results(a, p), a.value_dim)) &&
     lse_valid(a, p) && lse_apart(a, p) && positions_ok(a, p) &&
     queries_readable(a, first_row(a.query_begin, p.n_sequences)) && keys_readable(a, p);
   predicate attend_memory{L}(struct cp_attention *a) =

@@ -39,7 +39,10 @@
     /@ assert rows: rows == first_row(attention->query_begin, n) && 0 <= rows; @/
     fewer_elements(attention->plan->capacity, attention->n_kv_heads, attention->plan->chunk_size,
                    attention->head_dim);
+    fewer_elements(attention->plan->capacity, attention->n_kv_heads, attention->plan->chunk_size,
+                   attention->v_row);
     fewer_elements(rows, attention->n_heads, attention->head_dim, 1);
+    fewer_elements(rows, attention->n_heads, attention->value_dim, 1);
   }
 */
 

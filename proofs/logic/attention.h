@@ -90,15 +90,19 @@
   logic integer key_row(struct cp_attention a, integer c, integer chunk, integer head) =
     row_at(row_at(chunk, a.n_kv_heads) + kv_head_of(a, head), c);
 
-  // The elements of K can be counted; those of Q and out.
+  // The elements of K and of V can be counted; those of Q and of out.
   predicate keys_countable(struct cp_attention a, integer c, integer capacity) =
-    row_at(row_at(row_at(capacity, a.n_kv_heads), c), a.head_dim) <= 0x7FFFFFFFFFFFFFFF;
+    row_at(row_at(row_at(capacity, a.n_kv_heads), c), a.head_dim) <= 0x7FFFFFFFFFFFFFFF &&
+    row_at(row_at(row_at(capacity, a.n_kv_heads), c), a.v_row) <= 0x7FFFFFFFFFFFFFFF;
 
   predicate rows_countable(struct cp_attention a, integer n_rows) =
-    row_at(row_at(n_rows, a.n_heads), a.head_dim) <= 0x7FFFFFFFFFFFFFFF;
+    row_at(row_at(n_rows, a.n_heads), a.head_dim) <= 0x7FFFFFFFFFFFFFFF &&
+    row_at(row_at(n_rows, a.n_heads), a.value_dim) <= 0x7FFFFFFFFFFFFFFF;
 
+  // TPP-5; the widths of keys, of values, and of the rows that values lie in (WIDTH-1, WIDTH-2).
   predicate attention_heads(struct cp_attention a) =
-    1 <= a.n_heads && 1 <= a.n_kv_heads && 1 <= a.head_dim && a.n_heads % a.n_kv_heads == 0;
+    1 <= a.n_heads && 1 <= a.n_kv_heads && a.n_heads % a.n_kv_heads == 0 &&
+    1 <= a.head_dim && 1 <= a.value_dim <= a.v_row;
 
   predicate known_variant(struct cp_attention a) =
     a.variant == CP_BUFFERED || a.variant == CP_MERGE_AT_ONCE;

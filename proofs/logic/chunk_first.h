@@ -29,7 +29,7 @@
       row_of(a, p.served[e], row) ==>
       place(row, rows_before(a, p, i, e), a.n_heads) <= at <
         place(row, rows_before(a, p, i, e), a.n_heads) + a.n_heads ==>
-      kept_chunk(part_at(w.state, w.o, a.head_dim, at), a, p, i,
+      kept_chunk(part_at(w.state, w.o, a.value_dim, at), a, p, i,
         position_of(a, p, p.served[e], row), row, rows_before(a, p, i, e), at);
 
   // CP_MERGE_AT_ONCE: the first n partial results are states of no keys.
@@ -49,16 +49,18 @@
     \forall integer t, x, y; 0 <= t < p.n_sequences ==> row_of(a, t, x) ==>
       0 <= y < n_partials(a, p) ==> y != at ==>
       row_at(x, a.n_heads) <= y < row_at(x, a.n_heads) + a.n_heads ==>
-      (merged_yet(p, i, e, at, t, y) ==> kept_shared(part_at(w.state, w.o, a.head_dim, y), a, p, t,
-        position_of(a, p, t, x), x, i + 1, y)) &&
-      (!merged_yet(p, i, e, at, t, y) ==> kept_shared(part_at(w.state, w.o, a.head_dim, y), a, p, t,
-        position_of(a, p, t, x), x, i, y));
+      (merged_yet(p, i, e, at, t, y) ==>
+        kept_shared(part_at(w.state, w.o, a.value_dim, y), a, p, t, position_of(a, p, t, x), x,
+          i + 1, y)) &&
+      (!merged_yet(p, i, e, at, t, y) ==>
+        kept_shared(part_at(w.state, w.o, a.value_dim, y), a, p, t, position_of(a, p, t, x), x, i,
+          y));
 
   predicate merged_this{L}(struct workspace w, struct cp_attention a, struct cp_plan p, integer i,
                            integer e, integer at) =
     \forall integer t, x; 0 <= t < p.n_sequences ==> row_of(a, t, x) ==>
       row_at(x, a.n_heads) <= at < row_at(x, a.n_heads) + a.n_heads ==>
-      t == p.served[e] && kept_shared(part_at(w.state, w.o, a.head_dim, at), a, p, t,
+      t == p.served[e] && kept_shared(part_at(w.state, w.o, a.value_dim, at), a, p, t,
         position_of(a, p, t, x), x, i + 1, at);
 */
 
@@ -138,7 +140,7 @@
      requires descriptor: 0 <= i < plan->n_shared && has_entry(*plan, i, e);
      requires row: row_of(*attention, plan->served[e], row) && 0 <= head < attention->n_heads;
      requires at: at == place(row, rows_before(*attention, *plan, i, e), attention->n_heads) + head;
-     requires now: kept_chunk(part_at(w->state, w->o, attention->head_dim, at), *attention, *plan,
+     requires now: kept_chunk(part_at(w->state, w->o, attention->value_dim, at), *attention, *plan,
        i, position_of(*attention, *plan, plan->served[e], row), row,
        rows_before(*attention, *plan, i, e), at);
      assigns \nothing;
@@ -162,7 +164,7 @@
      requires row: row_of(*attention, plan->served[e], row) && 0 <= head < attention->n_heads;
      requires at: at == place(row, rows_before(*attention, *plan, i, e), attention->n_heads) + head;
      requires earlier: kept_before(w->state, w->o, *attention, *plan, at);
-     requires now: kept_chunk(part_at(w->state, w->o, attention->head_dim, at), *attention, *plan,
+     requires now: kept_chunk(part_at(w->state, w->o, attention->value_dim, at), *attention, *plan,
        i, position_of(*attention, *plan, plan->served[e], row), row,
        rows_before(*attention, *plan, i, e), at);
      assigns \nothing;
@@ -198,7 +200,7 @@
     served_row(attention, plan, i, e, s, row);
     may_be_read(attention, plan, i, s, row, head, n_keys);
     /@ assert not_yet: !merged_yet(*plan, i, e, at, s, at); @/
-    /@ assert its: kept_shared(part_at(w->state, w->o, attention->head_dim, at), *attention, *plan,
+    /@ assert its: kept_shared(part_at(w->state, w->o, attention->value_dim, at), *attention, *plan,
          s, position_of(*attention, *plan, s, row), row, i, at); @/
   }
 */
@@ -215,7 +217,7 @@
   void merged_here(const struct cp_attention *attention, const struct cp_plan *plan,
                    const struct workspace *w, int i, int e, int s, int row, int head, size_t at) {
     one_row(attention, plan, s, row, head);
-    /@ assert kept: kept_shared(part_at(w->state, w->o, attention->head_dim, at), *attention,
+    /@ assert kept: kept_shared(part_at(w->state, w->o, attention->value_dim, at), *attention,
          *plan, s, position_of(*attention, *plan, s, row), row, i + 1, at); @/
   }
 */

@@ -40,8 +40,8 @@
        row_at(chunk, attention->n_kv_heads) + attention->n_kv_heads <= 0x7FFFFFFFFFFFFFFF;
      ensures rows: 0 <= key_row(*attention, plan->chunk_size, chunk, head) &&
        key_row(*attention, plan->chunk_size, chunk, head) + plan->chunk_size <= 0x7FFFFFFFFFFFFFFF;
-     ensures fit: rows_fit(key_row(*attention, plan->chunk_size, chunk, head) + n_keys,
-       attention->head_dim); @/
+     ensures fit: rows_fit_of(*attention,
+       key_row(*attention, plan->chunk_size, chunk, head) + n_keys); @/
   void slice_is_countable(const struct cp_attention *attention, const struct cp_plan *plan, int row,
                           int head, int chunk, int n_keys, size_t kv_head) {
     size_t slice = (size_t)chunk * (size_t)attention->n_kv_heads + kv_head;
@@ -60,6 +60,9 @@
     /@ assert end: row_at(first + n_keys, attention->head_dim) <=
          row_at(row_at(row_at(plan->capacity, attention->n_kv_heads), plan->chunk_size),
            attention->head_dim); @/
+    /@ assert end_v: row_at(first + n_keys, attention->v_row) <=
+         row_at(row_at(row_at(plan->capacity, attention->n_kv_heads), plan->chunk_size),
+           attention->v_row); @/
   }
 */
 
@@ -92,11 +95,11 @@
      assigns \nothing;
      ensures weight: weight_sum(q, k, type, first, d, made_by(how), n) ==
        query_weight(query, q_type, at, k, type, first, d, made_by(how), n);
-     ensures value: \forall integer i; value_sum(q, k, v, type, v_type, first, d, made_by(how),
-         n, i) ==
-       query_value(query, q_type, at, k, v, type, v_type, first, d, made_by(how), n, i); @/
+     ensures value: \forall integer i; value_sum(q, k, v, type, v_type, first, d, v_row,
+         made_by(how), n, i) ==
+       query_value(query, q_type, at, k, v, type, v_type, first, d, v_row, made_by(how), n, i); @/
   void same_sums(const double *q, void *query, int q_type, size_t at, void *k, void *v, int type,
-                 int v_type, size_t first, int d, struct cp_scoring how, int n) {
+                 int v_type, size_t first, int d, int v_row, struct cp_scoring how, int n) {
     same_dot(q, query, q_type, at, k, type, d);
     /@ assert score: \forall integer j; score(q, k, type, first, d, made_by(how), j) ==
          query_score(query, q_type, at, k, type, first, d, made_by(how), j); @/
@@ -104,22 +107,24 @@
        loop invariant weight: weight_sum(q, k, type, first, d, made_by(how), j) ==
          query_weight(query, q_type, at, k, type, first, d, made_by(how), j);
        loop invariant value: \forall integer i;
-         value_sum(q, k, v, type, v_type, first, d, made_by(how), j, i) ==
-         query_value(query, q_type, at, k, v, type, v_type, first, d, made_by(how), j, i);
+         value_sum(q, k, v, type, v_type, first, d, v_row, made_by(how), j, i) ==
+         query_value(query, q_type, at, k, v, type, v_type, first, d, v_row, made_by(how), j, i);
        loop assigns j;
        loop variant n - j; @/
     for (int j = 0; j < n; j++) {
       /@ assert next: \forall integer i;
-           value_sum(q, k, v, type, v_type, first, d, made_by(how), j + 1, i) ==
-             value_sum(q, k, v, type, v_type, first, d, made_by(how), j, i) +
+           value_sum(q, k, v, type, v_type, first, d, v_row, made_by(how), j + 1, i) ==
+             value_sum(q, k, v, type, v_type, first, d, v_row, made_by(how), j, i) +
              scaled(product(value_scale(made_by(how), j),
-                 element(v, v_type, row_at(first + j, d) + i)),
+                 element(v, v_type, row_at(first + j, v_row) + i)),
                score(q, k, type, first, d, made_by(how), j)); @/
       /@ assert next_query: \forall integer i;
-           query_value(query, q_type, at, k, v, type, v_type, first, d, made_by(how), j + 1, i) ==
-             query_value(query, q_type, at, k, v, type, v_type, first, d, made_by(how), j, i) +
+           query_value(query, q_type, at, k, v, type, v_type, first, d, v_row, made_by(how), j + 1,
+               i) ==
+             query_value(query, q_type, at, k, v, type, v_type, first, d, v_row, made_by(how), j,
+               i) +
              scaled(product(value_scale(made_by(how), j),
-                 element(v, v_type, row_at(first + j, d) + i)),
+                 element(v, v_type, row_at(first + j, v_row) + i)),
                query_score(query, q_type, at, k, type, first, d, made_by(how), j)); @/
     }
   }
@@ -133,15 +138,16 @@
        query_weight((void *)attention->q, attention->q_type, at, (void *)attention->k,
          attention->k_type, first, attention->head_dim, made_by(how), n);
      ensures value: \forall integer i; value_sum(q, (void *)attention->k, (void *)attention->v,
-         attention->k_type, attention->v_type, first, attention->head_dim, made_by(how), n, i) ==
+         attention->k_type, attention->v_type, first, attention->head_dim, attention->v_row,
+         made_by(how), n, i) ==
        query_value((void *)attention->q, attention->q_type, at, (void *)attention->k,
          (void *)attention->v, attention->k_type, attention->v_type, first,
-         attention->head_dim, made_by(how), n, i); @/
+         attention->head_dim, attention->v_row, made_by(how), n, i); @/
   void same_sums_of(const struct cp_attention *attention, const double *q, size_t at, size_t first,
                     struct cp_scoring how, int n) {
     same_sums(q, (void *)attention->q, attention->q_type, at, (void *)attention->k,
               (void *)attention->v, attention->k_type, attention->v_type, first,
-              attention->head_dim, how, n);
+              attention->head_dim, attention->v_row, how, n);
   }
 */
 

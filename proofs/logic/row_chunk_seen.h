@@ -30,7 +30,7 @@
 
   predicate chunk_sums{L}(struct cp_state s, double *o, struct cp_attention a, struct cp_plan p,
                           integer row, integer head, integer chunk, struct cp_seen n) =
-    \forall integer j; 0 <= j < a.head_dim ==>
+    \forall integer j; 0 <= j < a.value_dim ==>
       state_sum(s, o[j]) == seen_value(a, p.chunk_size, row, head, chunk, n, j);
 */
 

@@ -12,17 +12,17 @@
   // it; has, besides what it had before, those of its own before the k-th of its path.
   predicate shared_sums{L}(struct cp_attention a, struct cp_plan p, integer s, integer row,
                            integer head, integer n, struct cp_state state, double *o) =
-    state_ok(state, o, a.head_dim) &&
+    state_ok(state, o, a.value_dim) &&
     state_weight(state) == shared_weight(a, p, s, position_of(a, p, s, row), row, head, n) &&
-    \forall integer j; 0 <= j < a.head_dim ==> state_sum(state, o[j]) ==
+    \forall integer j; 0 <= j < a.value_dim ==> state_sum(state, o[j]) ==
       shared_value(a, p, s, position_of(a, p, s, row), row, head, n, j);
   predicate own_sums{L1,L2}(struct cp_attention a, struct cp_plan p, integer s, integer row,
                             integer head, integer k, struct cp_state before,
                             struct cp_state state, double *o) =
-    state_ok{L2}(state, o, a.head_dim) &&
+    state_ok{L2}(state, o, a.value_dim) &&
     state_weight(state) == state_weight(before) +
       own_weight(a, p, s, position_of{L2}(a, p, s, row), row, head, k) &&
-    \forall integer j; 0 <= j < a.head_dim ==>
+    \forall integer j; 0 <= j < a.value_dim ==>
       state_sum(state, \at(o[j], L2)) == state_sum(before, \at(o[j], L1)) +
         own_value(a, p, s, position_of{L2}(a, p, s, row), row, head, k, j);
 
@@ -123,7 +123,7 @@
   void merged_is_kept(const struct cp_attention *attention, const struct cp_plan *plan,
                       const struct workspace *w, int s, int row, int head) {
     row_is_inside(attention, plan, s, row, head);
-    /@ assert its_part: kept_shared(part_at(w->state, w->o, attention->head_dim,
+    /@ assert its_part: kept_shared(part_at(w->state, w->o, attention->value_dim,
            row_at(row, attention->n_heads) + head), *attention, *plan, s,
          position_of(*attention, *plan, s, row), row, plan->n_shared,
          row_at(row, attention->n_heads) + head); @/

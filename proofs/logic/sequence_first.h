@@ -9,8 +9,8 @@
 
 /* For `assigns`: all scratch; elements from .. to - 1 of out. */
 /* clang-format off */
-#define SCRATCH(attention, w) NUMBERS(attention, w->q), NUMBERS(attention, w->part_o), \
-    NUMBERS(attention, w->row_o), NUMBERS(attention, w->out)
+#define SCRATCH(attention, w) NUMBERS(attention, w->q), VALUES(attention, w->part_o), \
+    VALUES(attention, w->row_o), VALUES(attention, w->out)
 #define OUT_BYTES(attention, from, to) ((char *)attention->out)[ \
     row_at(from, type_size(attention->out_type)) .. row_at(to, type_size(attention->out_type)) - 1]
 /* clang-format on */
@@ -19,15 +19,15 @@
   // lse overlaps no part of the workspace; each of its numbers no scratch.
   predicate results_apart{L}(struct cp_attention a, struct cp_plan p, struct workspace w) =
     a.lse != \null ==> \separated(a.lse + (0 .. n_results(a, p) - 1),
-      w.state + (0 .. w.n_partials - 1), w.o + (0 .. row_at(w.n_partials, a.head_dim) - 1),
-      w.q + (0 .. a.head_dim - 1), w.part_o + (0 .. a.head_dim - 1),
-      w.row_o + (0 .. a.head_dim - 1), w.out + (0 .. a.head_dim - 1));
+      w.state + (0 .. w.n_partials - 1), w.o + (0 .. row_at(w.n_partials, a.value_dim) - 1),
+      w.q + (0 .. a.head_dim - 1), w.part_o + (0 .. a.value_dim - 1),
+      w.row_o + (0 .. a.value_dim - 1), w.out + (0 .. a.value_dim - 1));
   predicate lse_apart_from_scratch{L}(struct cp_attention a, struct cp_plan p, struct workspace w) =
     a.lse != \null ==> \forall integer q; 0 <= q < n_results(a, p) ==>
       \separated(a.lse + q, w.q + (0 .. a.head_dim - 1)) &&
-      \separated(a.lse + q, w.part_o + (0 .. a.head_dim - 1)) &&
-      \separated(a.lse + q, w.row_o + (0 .. a.head_dim - 1)) &&
-      \separated(a.lse + q, w.out + (0 .. a.head_dim - 1));
+      \separated(a.lse + q, w.part_o + (0 .. a.value_dim - 1)) &&
+      \separated(a.lse + q, w.row_o + (0 .. a.value_dim - 1)) &&
+      \separated(a.lse + q, w.out + (0 .. a.value_dim - 1));
 
   // The second phase can begin: the first has left its partial results, and out and lse have room.
   predicate results_ready{L}(struct cp_attention a, struct cp_plan p, struct workspace w) =
@@ -39,30 +39,29 @@
   predicate lse_apart_from_parts{L}(struct cp_attention a, struct workspace w, integer row,
                                     integer head) =
     a.lse != \null ==> \separated(a.lse + (row_at(row, a.n_heads) + head),
-      w.state + (0 .. w.n_partials - 1), w.o + (0 .. row_at(w.n_partials, a.head_dim) - 1));
+      w.state + (0 .. w.n_partials - 1), w.o + (0 .. row_at(w.n_partials, a.value_dim) - 1));
 
   // What is in lse is what was; in out, but for elements from .. to - 1, and before query row and
   // head n.
   predicate lse_same{L1,L2}(struct cp_attention a, struct cp_plan p) =
     a.lse != \null ==> \forall integer q; 0 <= q < n_results{L2}(a, p) ==>
       \at(a.lse[q], L1) == \at(a.lse[q], L2);
-  predicate out_same_but{L1,L2}(struct cp_attention a, integer from, integer to) =
-    \forall integer k; !(from <= k < to) ==>
-      stored{L2}((char *)a.out, a.out_type, k) == stored{L1}((char *)a.out, a.out_type, k);
+  predicate out_same_but{L1,L2}(char *out, integer type, integer from, integer to) =
+    \forall integer k; !(from <= k < to) ==> stored{L2}(out, type, k) == stored{L1}(out, type, k);
   // Elements at .. at + n - 1 of out are n numbers, rounded; the others are what they were.
-  predicate out_stored{L1,L2}(struct cp_attention a, integer at, integer n, double *number) =
-    (\forall integer k; at <= k < at + n ==> stored{L2}((char *)a.out, a.out_type, k) ==
-      rounded(a.out_type, \at(number[k - at], L2))) &&
-    out_same_but{L1,L2}(a, at, at + n);
+  predicate out_stored{L1,L2}(char *out, integer type, integer at, integer n, double *number) =
+    (\forall integer k; at <= k < at + n ==>
+      stored{L2}(out, type, k) == rounded(type, \at(number[k - at], L2))) &&
+    out_same_but{L1,L2}(out, type, at, at + n);
   predicate out_same_before{L1,L2}(struct cp_attention a, integer n) =
     \forall integer q, k; 0 <= q < n ==>
-      row_at(q, a.head_dim) <= k < row_at(q, a.head_dim) + a.head_dim ==>
+      row_at(q, a.value_dim) <= k < row_at(q, a.value_dim) + a.value_dim ==>
       stored{L2}((char *)a.out, a.out_type, k) == stored{L1}((char *)a.out, a.out_type, k);
   predicate results_same_before{L1,L2}(struct cp_attention a, struct cp_plan p, integer n) =
     out_same_before{L1,L2}(a, n) &&
     \forall integer t, x, q, k; 0 <= t < p.n_sequences ==> row_of{L2}(a, t, x) ==> 0 <= q < n ==>
       row_at(x, a.n_heads) <= q < row_at(x, a.n_heads) + a.n_heads ==>
-      row_at(q, a.head_dim) <= k < row_at(q, a.head_dim) + a.head_dim ==>
+      row_at(q, a.value_dim) <= k < row_at(q, a.value_dim) + a.value_dim ==>
       stored{L1}((char *)a.out, a.out_type, k) ==
         result(a, p, t, position_of{L2}(a, p, t, x), x, q, k) &&
       stored{L2}((char *)a.out, a.out_type, k) == stored{L1}((char *)a.out, a.out_type, k);
@@ -75,32 +74,38 @@
   predicate row_sums_are{L}(struct cp_attention a, struct cp_plan p, integer s, integer row,
                             integer head, struct cp_state state, double *o) =
     row_weight_is(a, p, s, row, head, state_weight(state)) &&
-    \forall integer j; 0 <= j < a.head_dim ==>
+    \forall integer j; 0 <= j < a.value_dim ==>
       state_sum(state, o[j]) == row_value(a, p, s, position_of(a, p, s, row), row, head, j);
   predicate row_is_attended{L}(struct cp_attention a, struct cp_plan p, integer s, integer row,
                                integer head) =
-    \forall integer k; query_at(a, row, head) <= k < query_at(a, row, head) + a.head_dim ==>
+    \forall integer k; out_at(a, row, head) <= k < out_at(a, row, head) + a.value_dim ==>
       stored((char *)a.out, a.out_type, k) == attended(a.out_type,
-        row_value(a, p, s, position_of(a, p, s, row), row, head, k - query_at(a, row, head)),
+        row_value(a, p, s, position_of(a, p, s, row), row, head, k - out_at(a, row, head)),
         row_weight(a, p, s, position_of(a, p, s, row), row, head));
   predicate row_must_be{L}(struct cp_attention a, struct cp_plan p, integer s, integer row,
                            integer head) =
-    \forall integer k; query_at(a, row, head) <= k < query_at(a, row, head) + a.head_dim ==>
+    \forall integer k; out_at(a, row, head) <= k < out_at(a, row, head) + a.value_dim ==>
       result(a, p, s, position_of(a, p, s, row), row, row_at(row, a.n_heads) + head, k) ==
         attended(a.out_type,
-          row_value(a, p, s, position_of(a, p, s, row), row, head, k - query_at(a, row, head)),
+          row_value(a, p, s, position_of(a, p, s, row), row, head, k - out_at(a, row, head)),
           row_weight(a, p, s, position_of(a, p, s, row), row, head));
   predicate means_stored_of{L1,L2}(struct cp_attention a, struct workspace w, struct cp_state s) =
-    numbers_same{L1,L2}(w.row_o, a.head_dim) &&
-    \forall integer j; 0 <= j < a.head_dim ==> rounded(a.out_type, \at(w.out[j], L2)) ==
+    numbers_same{L1,L2}(w.row_o, a.value_dim) &&
+    \forall integer j; 0 <= j < a.value_dim ==> rounded(a.out_type, \at(w.out[j], L2)) ==
       attended(a.out_type, state_sum(s, \at(w.row_o[j], L1)), state_weight(s));
+
+  predicate means_are_stored{L1,L2}(struct cp_attention a, struct workspace w, struct cp_state s,
+                                    integer row, integer head) =
+    \forall integer k; out_at(a, row, head) <= k < out_at(a, row, head) + a.value_dim ==>
+      stored{L2}((char *)a.out, a.out_type, k) == attended(a.out_type,
+        state_sum(s, \at(w.row_o[k - out_at(a, row, head)], L1)), state_weight(s));
 
   predicate rows_positive{L}(struct cp_attention a, struct cp_plan p) =
     \forall integer t, x; 0 <= t < p.n_sequences ==> row_of(a, t, x) ==> 0 <= row_at(x, a.n_heads);
   predicate results_before{L}(struct cp_attention a, struct cp_plan p, integer n) =
     \forall integer t, x, q, k; 0 <= t < p.n_sequences ==> row_of(a, t, x) ==> q < n ==>
       row_at(x, a.n_heads) <= q < row_at(x, a.n_heads) + a.n_heads ==>
-      row_at(q, a.head_dim) <= k < row_at(q, a.head_dim) + a.head_dim ==>
+      row_at(q, a.value_dim) <= k < row_at(q, a.value_dim) + a.value_dim ==>
       stored((char *)a.out, a.out_type, k) ==
         result(a, p, t, position_of(a, p, t, x), x, q, k);
 
@@ -174,13 +179,13 @@
      assigns \nothing;
      ensures pair: 0 <= \result == row_at(row, attention->n_heads) + head <
        n_results(*attention, *plan);
-     ensures bytes: 0 <= row_at(query_at(*attention, row, head), type_size(attention->out_type)) &&
-       row_at(query_at(*attention, row, head) + attention->head_dim,
+     ensures bytes: 0 <= row_at(out_at(*attention, row, head), type_size(attention->out_type)) &&
+       row_at(out_at(*attention, row, head) + attention->value_dim,
          type_size(attention->out_type)) <=
-       row_at(row_at(n_results(*attention, *plan), attention->head_dim),
+       row_at(row_at(n_results(*attention, *plan), attention->value_dim),
          type_size(attention->out_type));
      ensures below: \forall integer q; 0 <= q < row_at(row, attention->n_heads) + head ==>
-       row_at(q, attention->head_dim) + attention->head_dim <= query_at(*attention, row, head);
+       row_at(q, attention->value_dim) + attention->value_dim <= out_at(*attention, row, head);
      ensures positive: rows_positive(*attention, *plan);
      ensures was: results_before(*attention, *plan, \result); @/
   size_t result_at(const struct cp_attention *attention, const struct cp_plan *plan, int s,
@@ -197,17 +202,17 @@
      requires results: results_ok(*attention, *plan);
      requires row: query_of(*attention, *plan, s, row, head);
      assigns \nothing;
-     ensures room: results_valid(*attention, query_at(*attention, row, head),
-       query_at(*attention, row, head) + attention->head_dim);
+     ensures room: results_valid(*attention, out_at(*attention, row, head),
+       out_at(*attention, row, head) + attention->value_dim);
      ensures room_lse: lse_has_room(*attention, row, head); @/
   void result_has_room(const struct cp_attention *attention, const struct cp_plan *plan, int s,
                        int row, int head) {
     row_is_inside(attention, plan, s, row, head);
-    /@ assert bytes: 0 <= row_at(query_at(*attention, row, head),
+    /@ assert bytes: 0 <= row_at(out_at(*attention, row, head),
          type_size(attention->out_type)) &&
-         row_at(query_at(*attention, row, head) + attention->head_dim,
+         row_at(out_at(*attention, row, head) + attention->value_dim,
            type_size(attention->out_type)) <=
-         row_at(row_at(n_results(*attention, *plan), attention->head_dim),
+         row_at(row_at(n_results(*attention, *plan), attention->value_dim),
            type_size(attention->out_type)); @/
     /@ assert begin: row_at(0, type_size(attention->out_type)) == 0; @/
   }
@@ -250,8 +255,8 @@
      requires this: \forall integer t, x, k; 0 <= t < plan->n_sequences ==>
        row_of(*attention, t, x) ==>
        row_at(x, attention->n_heads) <= at < row_at(x, attention->n_heads) + attention->n_heads ==>
-       row_at(at, attention->head_dim) <= k <
-         row_at(at, attention->head_dim) + attention->head_dim ==>
+       row_at(at, attention->value_dim) <= k <
+         row_at(at, attention->value_dim) + attention->value_dim ==>
        result_ok(*attention, *plan, t, x, at, k);
      requires this_lse: attention->lse != \null ==>
        \forall integer t, x; 0 <= t < plan->n_sequences ==> row_of(*attention, t, x) ==>
@@ -269,8 +274,8 @@
        0 <= head < attention->n_heads;
      requires at: at == row_at(row, attention->n_heads) + head;
      requires others: out_before(*attention, *plan, at) && lse_before(*attention, *plan, at);
-     requires its: \forall integer k; query_at(*attention, row, head) <= k <
-         query_at(*attention, row, head) + attention->head_dim ==>
+     requires its: \forall integer k; out_at(*attention, row, head) <= k <
+         out_at(*attention, row, head) + attention->value_dim ==>
        result_ok(*attention, *plan, s, row, at, k);
      requires its_lse: attention->lse != \null ==>
        lse_ok(*attention, *plan, s, row, at, lse_at(attention->lse, at));
@@ -284,8 +289,8 @@
          row_of(*attention, t, x) ==>
          row_at(x, attention->n_heads) <= at < row_at(x, attention->n_heads) +
            attention->n_heads ==>
-         row_at(at, attention->head_dim) <= k <
-           row_at(at, attention->head_dim) + attention->head_dim ==>
+         row_at(at, attention->value_dim) <= k <
+           row_at(at, attention->value_dim) + attention->value_dim ==>
          result_ok(*attention, *plan, t, x, at, k); @/
     /@ assert this_lse: attention->lse != \null ==>
          \forall integer t, x; 0 <= t < plan->n_sequences ==> row_of(*attention, t, x) ==>

@@ -135,25 +135,27 @@
 
     // The sum of e(score) * v_i over n keys.
     logic real value_sum{L}(double *q, void *k, void *v, integer type, integer v_type,
-                            integer first, integer d, scoring how, integer n, integer i)
-      reads q[0 .. d - 1];
+                            integer first, integer d, integer v_row, scoring how, integer n,
+                            integer i) reads q[0 .. d - 1];
     axiom value_sum_0{L}: \forall double *q, void *k, void *v, integer type, v_type, first, d,
-      scoring how, integer i; value_sum(q, k, v, type, v_type, first, d, how, 0, i) == 0.0;
+      v_row, scoring how, integer i;
+      value_sum(q, k, v, type, v_type, first, d, v_row, how, 0, i) == 0.0;
     axiom value_sum_next{L}: \forall double *q, void *k, void *v, integer type, v_type, first, d,
-      scoring how, integer n, i; 0 <= n ==>
-      value_sum(q, k, v, type, v_type, first, d, how, n + 1, i) ==
-        value_sum(q, k, v, type, v_type, first, d, how, n, i) +
-        scaled(product(value_scale(how, n), element(v, v_type, row_at(first + n, d) + i)),
+      v_row, scoring how, integer n, i; 0 <= n ==>
+      value_sum(q, k, v, type, v_type, first, d, v_row, how, n + 1, i) ==
+        value_sum(q, k, v, type, v_type, first, d, v_row, how, n, i) +
+        scaled(product(value_scale(how, n), element(v, v_type, row_at(first + n, v_row) + i)),
           score(q, k, type, first, d, how, n));
   }
 
-  // The elements before those of row n can be counted; rows first .. first + n - 1 of K and V may
-  // be read.
+  // The elements before those of row n can be counted; rows first .. first + n - 1 of K may be
+  // read, d numbers of each, and of V, of each the first d_v of v_row (WIDTH-1, WIDTH-2).
   predicate rows_fit(integer n, integer d) =
     n <= 0x7FFFFFFFFFFFFFFF && row_at(n, d) <= 0x7FFFFFFFFFFFFFFF;
   predicate keys_and_values(void *k, void *v, integer type, integer v_type, integer first,
-                            integer n, integer d) =
-    rows_readable(k, type, first, n, d) && rows_readable(v, v_type, first, n, d);
+                            integer n, integer d, integer d_v, integer v_row) =
+    rows_readable(k, type, first, n, d) &&
+    \forall integer j; first <= j < first + n ==> row_readable(v, v_type, row_at(j, v_row), d_v);
 
   // MERGE-3: m is the maximum of n scores: none is above, and one attains it.
   predicate is_maximum{L}(double *q, void *k, integer type, integer first, integer d, scoring how,
@@ -163,11 +165,11 @@
 
   // MERGE-3: (s, o) now has the sums of e(score) and of e(score) v over n keys of q before.
   predicate key_sums{L1,L2}(struct cp_state s, double *o, double *q, void *k, void *v,
-                            integer type, integer v_type, integer first, integer d, scoring how,
-                            integer n) =
+                            integer type, integer v_type, integer first, integer d,
+                            integer d_v, integer v_row, scoring how, integer n) =
     state_weight(s) == weight_sum{L1}(q, k, type, first, d, how, n) &&
-    (\forall integer i; 0 <= i < d ==> state_sum(s, \at(o[i], L2)) ==
-      value_sum{L1}(q, k, v, type, v_type, first, d, how, n, i));
+    (\forall integer i; 0 <= i < d_v ==> state_sum(s, \at(o[i], L2)) ==
+      value_sum{L1}(q, k, v, type, v_type, first, d, v_row, how, n, i));
 
   // MERGE-4: a state has the sums of before, and those of a part; when both had keys, it has the
   // larger maximum.

@@ -9,8 +9,8 @@
 /* For contracts: scratch; one number for each column; CP_TOLERANCE_PARTS for each. */
 /* clang-format off */
 #define SCRATCH_OF(row) row->scratch + (0 .. 3 * row->n_keys - 1)
-#define COLUMNS_OF(row, x) x + (0 .. row->head_dim - 1)
-#define PARTS_OF(row, parts) parts + (0 .. CP_TOLERANCE_PARTS * row->head_dim - 1)
+#define COLUMNS_OF(row, x) x + (0 .. row->value_dim - 1)
+#define PARTS_OF(row, parts) parts + (0 .. CP_TOLERANCE_PARTS * row->value_dim - 1)
 #define RESULTS_OF_ROW(row, expected, bound) \
     *(COLUMNS_OF(row, expected)), *(COLUMNS_OF(row, bound))
 #define ROW_APART(arithmetic, counts, row, expected, bound) \separated(arithmetic, counts, row, \
@@ -65,9 +65,9 @@
 
 /*@
   predicate row_valid{L}(struct cp_tolerance_row r) =
-    0 <= r.head_dim && \valid_read(r.q + (0 .. r.head_dim - 1)) &&
+    0 <= r.head_dim && 0 <= r.value_dim && \valid_read(r.q + (0 .. r.head_dim - 1)) &&
     \valid_read(r.k + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
-    \valid_read(r.v + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
+    \valid_read(r.v + (0 .. row_at(r.n_keys, r.value_dim) - 1)) &&
     \valid(r.scratch + (0 .. 3 * r.n_keys - 1)) &&
     (r.shift != \null ==> \valid_read(r.shift + (0 .. r.n_keys - 1)) &&
       \valid_read(r.shift_error + (0 .. r.n_keys - 1)));
@@ -78,7 +78,7 @@
   predicate apart_from_row{L}(double *p, integer n, struct cp_tolerance_row r) =
     \separated(p + (0 .. n - 1), r.q + (0 .. r.head_dim - 1)) &&
     \separated(p + (0 .. n - 1), r.k + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
-    \separated(p + (0 .. n - 1), r.v + (0 .. row_at(r.n_keys, r.head_dim) - 1)) &&
+    \separated(p + (0 .. n - 1), r.v + (0 .. row_at(r.n_keys, r.value_dim) - 1)) &&
     (r.shift != \null ==> \separated(p + (0 .. n - 1), r.shift + (0 .. r.n_keys - 1)) &&
       \separated(p + (0 .. n - 1), r.shift_error + (0 .. r.n_keys - 1)));
   predicate is_bound(real x) = 0.0 <= x || !finite(x);
@@ -86,10 +86,10 @@
 
   // NUM-10, NUM-11: where the results of a row go; each is a bound; nothing is claimed (NUM-12).
   predicate results_valid_for{L}(struct cp_tolerance_row r, double *expected, double *bound) =
-    \valid(expected + (0 .. r.head_dim - 1)) && \valid(bound + (0 .. r.head_dim - 1));
+    \valid(expected + (0 .. r.value_dim - 1)) && \valid(bound + (0 .. r.value_dim - 1));
   predicate results_apart_from{L}(struct cp_tolerance_row r, double *expected, double *bound) =
-    apart_from_row(r.scratch, 3 * r.n_keys, r) && apart_from_row(expected, r.head_dim, r) &&
-    apart_from_row(bound, r.head_dim, r);
+    apart_from_row(r.scratch, 3 * r.n_keys, r) && apart_from_row(expected, r.value_dim, r) &&
+    apart_from_row(bound, r.value_dim, r);
   predicate are_bounds{L}(double *bound, integer d) =
     \forall integer i; 0 <= i < d ==> is_bound(bound[i]);
   predicate none_claimed{L}(double *expected, double *bound, integer d) =
@@ -98,8 +98,8 @@
   // n numbers at x do not overlap `expected`, nor does scratch.
   predicate apart_from_expected{L}(double *x, integer n, double *expected,
                                    struct cp_tolerance_row r) =
-    \separated(expected + (0 .. r.head_dim - 1), x + (0 .. n - 1)) &&
-    \separated(expected + (0 .. r.head_dim - 1), r.scratch + (0 .. 3 * r.n_keys - 1));
+    \separated(expected + (0 .. r.value_dim - 1), x + (0 .. n - 1)) &&
+    \separated(expected + (0 .. r.value_dim - 1), r.scratch + (0 .. 3 * r.n_keys - 1));
 */
 
 #endif

@@ -340,13 +340,13 @@
   // Column i: `expected` is the sum of w_j v_ji, by W. It may be off by `spare`, of which NUM-10
   // has a part in E and one in B.
   logic real column_spare{L}(struct cp_row_bounds b, struct cp_tolerance_row row, integer i) =
-    doubts_of(b.lack, row.scratch, row.v, row.head_dim, i, row.n_keys) / b.weights +
+    doubts_of(b.lack, row.scratch, row.v, row.value_dim, i, row.n_keys) / b.weights +
     row.n_keys * 0x1p-1074;
   predicate column_ok{L}(struct cp_arithmetic a, struct cp_row_bounds b,
                          struct cp_tolerance_row row, integer i, real expected, real bound) =
-    expected == values_of(row.scratch, row.v, row.head_dim, i, row.n_keys) / b.weights &&
+    expected == values_of(row.scratch, row.v, row.value_dim, i, row.n_keys) / b.weights &&
     \exists real spare; column_spare(b, row, i) <= spare && column_bounded(a, b,
-      errors_of(row.scratch, row.n_keys, row.v, row.head_dim, i, expected, spare, row.n_keys),
+      errors_of(row.scratch, row.n_keys, row.v, row.value_dim, i, expected, spare, row.n_keys),
       expected, spare, bound);
 */
 

@@ -8,7 +8,8 @@
 
 /*@
   predicate size_ok(struct cp_tolerance_row r) =
-    1 <= r.n_keys <= CP_TOLERANCE_MOST && 0 <= r.head_dim <= CP_TOLERANCE_MOST;
+    1 <= r.n_keys <= CP_TOLERANCE_MOST && 0 <= r.head_dim <= CP_TOLERANCE_MOST &&
+    0 <= r.value_dim <= CP_TOLERANCE_MOST;
   // Scratch: the errors of scores stand behind the scores.
   predicate is_error{L}(double *scratch, integer n, integer j) = 0.0 <= scratch[n + j];
 */

@@ -12,7 +12,7 @@
 /* clang-format off */
 #define WORKSPACE_OF(a) ((double *)a->workspace)[0 .. workspace_numbers(*a, *a->plan) - 1]
 #define RESULTS_OF(a, p) a->lse[0 .. n_results(*a, *p) - 1], ((char *)a->out)[0 .. \
-    row_at(row_at(n_results(*a, *p), a->head_dim), type_size(a->out_type)) - 1]
+    row_at(row_at(n_results(*a, *p), a->value_dim), type_size(a->out_type)) - 1]
 /* clang-format on */
 
 /*@
@@ -45,22 +45,24 @@
         e(query_score(q, q_type, at, k, type, first, d, how, n));
 
     logic real query_value(void *q, integer q_type, integer at, void *k, void *v, integer type,
-                           integer v_type, integer first, integer d, scoring how, integer n,
-                           integer i);
+                           integer v_type, integer first, integer d, integer v_row, scoring how,
+                           integer n, integer i);
     axiom query_value_0: \forall void *q, *k, *v, integer q_type, at, type, v_type, first, d,
-      scoring how, integer i;
-      query_value(q, q_type, at, k, v, type, v_type, first, d, how, 0, i) == 0.0;
+      v_row, scoring how, integer i;
+      query_value(q, q_type, at, k, v, type, v_type, first, d, v_row, how, 0, i) == 0.0;
     axiom query_value_next: \forall void *q, *k, *v, integer q_type, at, type, v_type, first, d,
-      scoring how, integer n, i; 0 <= n ==>
-      query_value(q, q_type, at, k, v, type, v_type, first, d, how, n + 1, i) ==
-        query_value(q, q_type, at, k, v, type, v_type, first, d, how, n, i) +
-        scaled(product(value_scale(how, n), element(v, v_type, row_at(first + n, d) + i)),
+      v_row, scoring how, integer n, i; 0 <= n ==>
+      query_value(q, q_type, at, k, v, type, v_type, first, d, v_row, how, n + 1, i) ==
+        query_value(q, q_type, at, k, v, type, v_type, first, d, v_row, how, n, i) +
+        scaled(product(value_scale(how, n), element(v, v_type, row_at(first + n, v_row) + i)),
           query_score(q, q_type, at, k, type, first, d, how, n));
   }
 
-  // Where a query row and head begins in Q, and in out.
+  // Where a query row and head begins in Q; in out.
   logic integer query_at(struct cp_attention a, integer row, integer head) =
     row_at(row_at(row, a.n_heads) + head, a.head_dim);
+  logic integer out_at(struct cp_attention a, integer row, integer head) =
+    row_at(row_at(row, a.n_heads) + head, a.value_dim);
 
   // SCORE-2, SCORE-3: the slope of a query head, or 0; what its sink adds to the sum of e(score);
   // that both may be read.
@@ -110,7 +112,7 @@
     axiom rows_value_is: \forall struct cp_attention a, integer at, head, first, n, real distance,
       integer i;
       rows_value(a, at, head, first, n, distance, i) == query_value((void *)a.q, a.q_type, at,
-        (void *)a.k, (void *)a.v, a.k_type, a.v_type, first, a.head_dim,
+        (void *)a.k, (void *)a.v, a.k_type, a.v_type, first, a.head_dim, a.v_row,
         scoring_from(a, head, first, distance), n, i);
   }
 
@@ -188,12 +190,19 @@
             float_readable(a.scales.k, scale_place(a, head, row))) &&
           (a.scales.v != \null ==>
             float_readable(a.scales.v, scale_place(a, head, row))));
+    predicate rows_fit_of(struct cp_attention a, integer n);
+    axiom rows_fit_of_is: \forall struct cp_attention a, integer n;
+      rows_fit_of(a, n) <==> rows_fit(n, a.head_dim) && rows_fit(n, a.v_row);
+    predicate keys_and_values_of(struct cp_attention a, integer first, integer n);
+    axiom keys_and_values_of_is: \forall struct cp_attention a, integer first, n;
+      keys_and_values_of(a, first, n) <==> keys_and_values((void *)a.k, (void *)a.v, a.k_type,
+        a.v_type, first, n, a.head_dim, a.value_dim, a.v_row);
     predicate chunk_readable(struct cp_attention a, integer c, integer chunk, integer head,
       integer n);
     axiom chunk_readable_is: \forall struct cp_attention a, integer c, chunk, head, n;
       chunk_readable(a, c, chunk, head, n) <==>
-        keys_and_values((void *)a.k, (void *)a.v, a.k_type, a.v_type, key_row(a, c, chunk, head),
-          n, a.head_dim) && scales_readable_from(a, head, key_row(a, c, chunk, head), n);
+        keys_and_values_of(a, key_row(a, c, chunk, head), n) &&
+        scales_readable_from(a, head, key_row(a, c, chunk, head), n);
   }
   axiomatic PlanReadable {
     predicate keys_readable(struct cp_attention a, struct cp_plan p);
@@ -318,6 +327,8 @@
     logic double *part_of(double *o, integer d, integer at);
     axiom part_of_is: \forall double *o, integer d, at; part_of(o, d, at) == o + row_at(at, d);
   }
+  lemma number_of_part: \forall double *o, integer d, at, j;
+    part_of(o, d, at) + j == o + (row_at(at, d) + j);
 
   // A partial result as a value: what its m, n and o are, and so the same while these are. MERGE-1,
   // MERGE-2: its weight and its sums, and that it is a state.
@@ -351,7 +362,7 @@
     axiom part_of_chunk_is: \forall part x, struct cp_attention a, struct cp_plan p, integer i, pos,
       row, head; part_of_chunk(x, a, p, i, pos, row, head) <==>
         part_ok(x) && part_weight(x) == shared_chunk_weight(a, p, i, pos, row, head) &&
-        (\forall integer j; 0 <= j < a.head_dim ==>
+        (\forall integer j; 0 <= j < a.value_dim ==>
           part_sum(x, j) == shared_chunk_value(a, p, i, pos, row, head, j));
 
     // ... or of those of the first n descriptors that serve sequence s.
@@ -362,7 +373,7 @@
       pos,
       row, head, n; part_of_shared(x, a, p, s, pos, row, head, n) <==>
         part_ok(x) && part_weight(x) == shared_weight(a, p, s, pos, row, head, n) &&
-        (\forall integer j; 0 <= j < a.head_dim ==>
+        (\forall integer j; 0 <= j < a.value_dim ==>
           part_sum(x, j) == shared_value(a, p, s, pos, row, head, n, j));
   }
 
@@ -427,7 +438,7 @@
       row_of(a, p.served[e], row) ==> 0 <= at < n ==>
       place(row, rows_before(a, p, i, e), a.n_heads) <= at <
         place(row, rows_before(a, p, i, e), a.n_heads) + a.n_heads ==>
-      kept_chunk(part_at(state, o, a.head_dim, at), a, p, i,
+      kept_chunk(part_at(state, o, a.value_dim, at), a, p, i,
         position_of(a, p, p.served[e], row), row, rows_before(a, p, i, e), at);
 
   // CP_MERGE_AT_ONCE (TPP-4): each query row has h partial results, in which the first i
@@ -442,16 +453,16 @@
     \forall integer s, row, at; 0 <= s < p.n_sequences ==> row_of(a, s, row) ==>
       0 <= at < n_partials(a, p) ==>
       row_at(row, a.n_heads) <= at < row_at(row, a.n_heads) + a.n_heads ==>
-      kept_shared(part_at(state, o, a.head_dim, at), a, p, s, position_of(a, p, s, row), row, i,
+      kept_shared(part_at(state, o, a.value_dim, at), a, p, s, position_of(a, p, s, row), row, i,
         at);
   predicate merged_before{L}(struct cp_state *state, double *o, struct cp_attention a,
                              struct cp_plan p, integer i, integer e, integer n) =
     \forall integer s, row, at; 0 <= s < p.n_sequences ==> row_of(a, s, row) ==>
       0 <= at < n_partials(a, p) ==>
       row_at(row, a.n_heads) <= at < row_at(row, a.n_heads) + a.n_heads ==>
-      (merged_yet(p, i, e, n, s, at) ==> kept_shared(part_at(state, o, a.head_dim, at), a, p, s,
+      (merged_yet(p, i, e, n, s, at) ==> kept_shared(part_at(state, o, a.value_dim, at), a, p, s,
         position_of(a, p, s, row), row, i + 1, at)) &&
-      (!merged_yet(p, i, e, n, s, at) ==> kept_shared(part_at(state, o, a.head_dim, at), a, p, s,
+      (!merged_yet(p, i, e, n, s, at) ==> kept_shared(part_at(state, o, a.value_dim, at), a, p, s,
         position_of(a, p, s, row), row, i, at));
 
   // What the first phase leaves to the second.
@@ -494,7 +505,7 @@
       k;
       pair_is(q, row, head, a.n_heads) ==>
       result(a, p, s, pos, row, q, k) == attended(a.out_type,
-        row_value(a, p, s, pos, row, head, k - row_at(q, a.head_dim)),
+        row_value(a, p, s, pos, row, head, k - row_at(q, a.value_dim)),
         row_weight(a, p, s, pos, row, head));
   }
   predicate result_ok{L}(struct cp_attention a, struct cp_plan p, integer s, integer row, integer q,
@@ -515,7 +526,7 @@
   predicate out_before{L}(struct cp_attention a, struct cp_plan p, integer n) =
     \forall integer s, row, q, k; 0 <= s < p.n_sequences ==> row_of(a, s, row) ==> q < n ==>
       row_at(row, a.n_heads) <= q < row_at(row, a.n_heads) + a.n_heads ==>
-      row_at(q, a.head_dim) <= k < row_at(q, a.head_dim) + a.head_dim ==>
+      row_at(q, a.value_dim) <= k < row_at(q, a.value_dim) + a.value_dim ==>
       result_ok(a, p, s, row, q, k);
   predicate lse_before{L}(struct cp_attention a, struct cp_plan p, integer n) =
     a.lse != \null ==>
@@ -529,7 +540,7 @@
   predicate lse_valid{L}(struct cp_attention a, struct cp_plan p) =
     a.lse != \null ==> \valid(a.lse + (0 .. n_results(a, p) - 1));
   predicate results_ok{L}(struct cp_attention a, struct cp_plan p) =
-    known_type(a.out_type) && results_valid(a, 0, row_at(n_results(a, p), a.head_dim)) &&
+    known_type(a.out_type) && results_valid(a, 0, row_at(n_results(a, p), a.value_dim)) &&
     lse_valid(a, p);
 
   // The workspace: states, two numbers each, then what is below. Where the parts begin; its length.
@@ -537,7 +548,7 @@
   logic double *part_sums{L}(struct cp_attention a, struct cp_plan p) =
     (double *)((struct cp_state *)a.workspace + n_partials(a, p));
   logic integer workspace_numbers{L}(struct cp_attention a, struct cp_plan p) =
-    2 * n_partials(a, p) + row_at(n_partials(a, p), a.head_dim) + 4 * a.head_dim;
+    2 * n_partials(a, p) + row_at(n_partials(a, p), a.value_dim) + a.head_dim + 3 * a.value_dim;
   predicate workspace_valid{L}(struct cp_attention a, struct cp_plan p) =
     \valid((double *)a.workspace + (0 .. workspace_numbers(a, p) - 1)) &&
     workspace_numbers(a, p) <= 0x7FFFFFFFFFFFFFFF;

@@ -5,36 +5,39 @@
 
 #include "ref/workspace_internal.h"
 
-/* For `assigns`: d numbers at x; all partial results; and the scratch of those who write them. */
+/* For `assigns`: d numbers, or d_v, at x; all partial results; and the scratch of those who write
+ * them. */
 /* clang-format off */
 #define NUMBERS(attention, x) x[0 .. attention->head_dim - 1]
+#define VALUES(attention, x) x[0 .. attention->value_dim - 1]
 #define PARTIALS(attention, w) \
-    w->state[0 .. w->n_partials - 1], w->o[0 .. row_at(w->n_partials, attention->head_dim) - 1]
+    w->state[0 .. w->n_partials - 1], w->o[0 .. row_at(w->n_partials, attention->value_dim) - 1]
 #define KEPT(attention, w) \
-    PARTIALS(attention, w), NUMBERS(attention, w->q), NUMBERS(attention, w->out)
-#define MERGED(attention, w) KEPT(attention, w), NUMBERS(attention, w->part_o)
+    PARTIALS(attention, w), NUMBERS(attention, w->q), VALUES(attention, w->out)
+#define MERGED(attention, w) KEPT(attention, w), VALUES(attention, w->part_o)
 /* clang-format on */
 
 /*@
   // The partial results are there, and the scratch; apart from each other.
-  predicate workspace_ok{L}(struct workspace w, integer d) =
-    0 <= w.n_partials && 0 <= row_at(w.n_partials, d) <= 0x7FFFFFFFFFFFFFFF &&
+  predicate workspace_ok{L}(struct workspace w, integer d, integer d_v) =
+    0 <= w.n_partials && 0 <= row_at(w.n_partials, d_v) <= 0x7FFFFFFFFFFFFFFF &&
     \valid(w.state + (0 .. w.n_partials - 1)) &&
-    \valid(w.o + (0 .. row_at(w.n_partials, d) - 1)) && \valid(w.q + (0 .. d - 1)) &&
-    \valid(w.part_o + (0 .. d - 1)) && \valid(w.row_o + (0 .. d - 1)) &&
-    \valid(w.out + (0 .. d - 1)) &&
-    \separated(w.state + (0 .. w.n_partials - 1), w.o + (0 .. row_at(w.n_partials, d) - 1),
-      w.q + (0 .. d - 1), w.part_o + (0 .. d - 1), w.row_o + (0 .. d - 1), w.out + (0 .. d - 1));
+    \valid(w.o + (0 .. row_at(w.n_partials, d_v) - 1)) && \valid(w.q + (0 .. d - 1)) &&
+    \valid(w.part_o + (0 .. d_v - 1)) && \valid(w.row_o + (0 .. d_v - 1)) &&
+    \valid(w.out + (0 .. d_v - 1)) &&
+    \separated(w.state + (0 .. w.n_partials - 1), w.o + (0 .. row_at(w.n_partials, d_v) - 1),
+      w.q + (0 .. d - 1), w.part_o + (0 .. d_v - 1), w.row_o + (0 .. d_v - 1),
+      w.out + (0 .. d_v - 1));
 
   // Its parts are inside the caller's memory.
   predicate workspace_inside{L}(struct workspace w, struct cp_attention a, struct cp_plan p) =
-    w.q == part_sums(a, p) + row_at(n_partials(a, p), a.head_dim) &&
-    w.part_o == w.q + a.head_dim && w.row_o == w.part_o + a.head_dim &&
-    w.out == w.row_o + a.head_dim;
+    w.q == part_sums(a, p) + row_at(n_partials(a, p), a.value_dim) &&
+    w.part_o == w.q + a.head_dim && w.row_o == w.part_o + a.value_dim &&
+    w.out == w.row_o + a.value_dim;
 
   // What both phases work with: arguments that fit, and a workspace cut for them.
   predicate phase_ready{L}(struct cp_attention a, struct cp_plan p, struct workspace w) =
-    phases_ok(a, p) && workspace_ok(w, a.head_dim) && w.n_partials == n_partials(a, p);
+    phases_ok(a, p) && workspace_ok(w, a.head_dim, a.value_dim) && w.n_partials == n_partials(a, p);
 
   // The numbers o of the partial results lie one behind the other; those of `at` apart from the
   // others.
@@ -100,7 +103,7 @@
     place(row, rows_before(a, p, i, e), a.n_heads) + head;
   logic part kept_part{L}(struct workspace w, struct cp_attention a, struct cp_plan p, integer i,
                           integer e, integer row, integer head) =
-    part_at(w.state, w.o, a.head_dim, kept_place(a, p, i, e, row, head));
+    part_at(w.state, w.o, a.value_dim, kept_place(a, p, i, e, row, head));
 */
 
 /* A query row and head can be counted, and so can its elements. The ghost function is a lemma: its

@@ -19,7 +19,7 @@
   // descriptor i.
   predicate its_part_is_shared{L}(struct workspace w, struct cp_attention a, struct cp_plan p,
                                   integer s, integer row, integer head, integer n) =
-    part_of_shared(part_at(w.state, w.o, a.head_dim, row_at(row, a.n_heads) + head), a, p, s,
+    part_of_shared(part_at(w.state, w.o, a.value_dim, row_at(row, a.n_heads) + head), a, p, s,
       position_of(a, p, s, row), row, head, n);
   predicate its_part_is_chunk{L}(struct workspace w, struct cp_attention a, struct cp_plan p,
                                  integer i, integer e, integer s, integer row, integer head) =
@@ -121,22 +121,24 @@
        row_at(row, attention->n_heads) + attention->n_heads == row_at(row + 1, attention->n_heads);
      ensures inside: row_at(row + 1, attention->n_heads) <= n_results(*attention, *plan);
      ensures countable: rows_countable(*attention, row + 1);
-     ensures elements: 0 <= query_at(*attention, row, head) &&
-       query_at(*attention, row, head) + attention->head_dim <=
-         row_at(n_results(*attention, *plan), attention->head_dim);
+     ensures elements: 0 <= out_at(*attention, row, head) &&
+       out_at(*attention, row, head) + attention->value_dim <=
+         row_at(n_results(*attention, *plan), attention->value_dim);
      ensures below: \forall integer q; 0 <= q < row_at(row, attention->n_heads) + head ==>
-       row_at(q, attention->head_dim) + attention->head_dim <= query_at(*attention, row, head); @/
+       row_at(q, attention->value_dim) + attention->value_dim <= out_at(*attention, row, head); @/
   void row_is_inside(const struct cp_attention *attention, const struct cp_plan *plan, int s,
                      int row, int head) {
     /@ assert below: row + 1 <= first_row(attention->query_begin, plan->n_sequences); @/
     /@ assert rows: 0 <= row_at(row + 1, attention->n_heads) <= n_results(*attention, *plan); @/
     /@ assert next: row_at(row, attention->n_heads) + attention->n_heads ==
          row_at(row + 1, attention->n_heads); @/
-    /@ assert end: row_at(row_at(row + 1, attention->n_heads), attention->head_dim) <=
+    /@ assert end: row_at(row_at(row + 1, attention->n_heads), attention->value_dim) <=
+         row_at(n_results(*attention, *plan), attention->value_dim); @/
+    /@ assert end_q: row_at(row_at(row + 1, attention->n_heads), attention->head_dim) <=
          row_at(n_results(*attention, *plan), attention->head_dim); @/
-    /@ assert its_end: row_at(row_at(row, attention->n_heads) + head, attention->head_dim) +
-         attention->head_dim <=
-         row_at(row_at(row + 1, attention->n_heads), attention->head_dim); @/
+    /@ assert its_end: row_at(row_at(row, attention->n_heads) + head, attention->value_dim) +
+         attention->value_dim <=
+         row_at(row_at(row + 1, attention->n_heads), attention->value_dim); @/
   }
 */
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tests of kernels/ on the executor, with the kernels compiled anew: of the version with the
 fault, and for small head dimensions. As it is a version must pass them (tests/test_kernels.cpp; the
-launcher: tests/test_cuda.cpp; all of them on lists of sequences: tests/test_runs_kernels.cpp).
+launcher: tests/test_cuda.cpp; all of them on lists of sequences: tests/test_runs_kernels.cpp;
+values of another width than keys: tests/test_widths_kernels.cpp).
 """
 
 import itertools
@@ -14,11 +15,12 @@ from .who import GCC, Outcome, Verdict, Who, make
 
 
 LISTS = "lists"
+WIDTHS = "widths"
 
 
 class ByKernel(Who):
-    """The tests of kernels/ on the executor. A version is "0" for the launcher, and "lists" for all
-    on lists of sequences."""
+    """The tests of kernels/ on the executor. A version is "0" for the launcher, "lists" for all on
+    lists of sequences, and "widths" for values of another width than keys."""
 
     name = "kernel"
 
@@ -48,7 +50,7 @@ class ByKernel(Who):
         return self.tried(fault.name, self.version_of(fault), fault.source, fault.text())
 
     def tried(self, name: str, version: str, source: str, text: str) -> Outcome:
-        others = {"0": "test_cuda", LISTS: "test_runs_kernels"}
+        others = {"0": "test_cuda", LISTS: "test_runs_kernels", WIDTHS: "test_widths_kernels"}
         program = others.get(version, "test_kernels")
         place = emptied(GCC / "faults" / f"kernel-{name}")
         (place / "kernels").mkdir()
@@ -58,7 +60,7 @@ class ByKernel(Who):
             self.commands(place, version, source, program),
             program,
             CHUNKPROOF_VERSION=version,
-            CHUNKPROOF_MOST_DIM="64",
+            CHUNKPROOF_MOST_DIM="96" if version == WIDTHS else "64",
         )
 
     @staticmethod
@@ -67,10 +69,10 @@ class ByKernel(Who):
         compiled = [ROOT / "tests" / "kernels" / "versions.cu"]
         dimensions = "ONE(32) ONE(64)"
         objects: list[pathlib.Path] = []
-        if version in ("0", LISTS):
+        if version in ("0", LISTS, WIDTHS):
             ways.pop("plain")
             compiled = sorted((ROOT / "kernels").glob("*.cu"))
-            dimensions = "ONE(80)" if version == LISTS else "ONE(64) ONE(256)"
+            dimensions = {LISTS: "ONE(80)", WIDTHS: "ONE(64)"}.get(version, "ONE(64) ONE(256)")
             if source.endswith(".cu"):
                 compiled = [place / source if ROOT / source == one else one for one in compiled]
             elif source.endswith(".c"):
@@ -101,7 +103,8 @@ class ByKernel(Who):
                 f"-I{ROOT}/include",
                 f"-I{ROOT}",
                 f"-DCHUNKPROOF_HEAD_DIMS(ONE)={dimensions}",
-                f"-DCHUNKPROOF_ONE_VERSION={0 if version == LISTS else version}",
+                "-DCHUNKPROOF_WIDTHS(ONE)=ONE(64, 32, false) ONE(96, 64, true)",
+                f"-DCHUNKPROOF_ONE_VERSION={0 if version in (LISTS, WIDTHS) else version}",
                 f"-DKERNELS={way}",
                 *flags,
                 "-x",

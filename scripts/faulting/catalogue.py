@@ -19,7 +19,7 @@ ENDING = ".faults"
 WHO = {
     "test": "PROGRAM",
     "python": "TEST",
-    "kernel": "version N, launcher, or lists",
+    "kernel": "version N, launcher, lists, or widths",
     "gate": "itself, KERNEL.c, or version N [KIND], each perhaps with deep",
     "explain": "WORDS",
     "wp": "UNIT FUNCTION or UNIT FUNCTION.CLAUSE",

@@ -108,6 +108,8 @@ int main(void) {
         .n_heads = H,
         .n_kv_heads = H_KV,
         .head_dim = D,
+        .value_dim = D,
+        .v_row = D,
         .scale = scale,
         .q = memory[0],
         .k = memory[1],

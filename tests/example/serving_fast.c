@@ -76,6 +76,8 @@ static void attend(struct server *x) {
                                      .n_heads = 1,
                                      .n_kv_heads = 1,
                                      .head_dim = 1,
+                                     .value_dim = 1,
+                                     .v_row = 1,
                                      .scale = 1.0,
                                      .q_type = CP_FP32,
                                      .k_type = CP_FP32,

@@ -48,6 +48,8 @@ static void attend(const struct cp_batch *batch, const struct cp_plan *plan, con
         .n_heads = 1,
         .n_kv_heads = 1,
         .head_dim = 1,
+        .value_dim = 1,
+        .v_row = 1,
         .scale = 1.0,
         .position = position,
         .q_type = CP_FP32,

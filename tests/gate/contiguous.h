@@ -9,24 +9,25 @@
 #include "chunkproof/plan.h"
 #include "kernel_util.h"
 
-static inline int is_contiguous(const struct cp_kernel_call *call, long long chunk, long long head,
-                                long long slot) {
-    return slot == call->head_dim && head == slot * call->chunk_size &&
-           chunk == head * call->n_kv_heads;
+/* Are keys, or values, of `width` numbers without gaps? */
+static inline int is_contiguous(const struct cp_kernel_call *call, int width, long long chunk,
+                                long long head, long long slot) {
+    return slot == width && head == slot * call->chunk_size && chunk == head * call->n_kv_heads;
 }
 
 /* Nobody copies a pool of more bytes, of K or of V. */
 #define MOST_COPIED ((size_t)1 << 28)
 
-static inline size_t pool_bytes(const struct cp_kernel_call *call, size_t size) {
+static inline size_t pool_bytes(const struct cp_kernel_call *call, int width, size_t size) {
     return (size_t)call->capacity * (size_t)call->n_kv_heads * (size_t)call->chunk_size *
-           (size_t)call->head_dim * size;
+           (size_t)width * size;
 }
 
 static inline int copies_too_much(const struct cp_kernel_call *call, size_t size) {
-    return pool_bytes(call, size) > MOST_COPIED &&
-           (!is_contiguous(call, call->k_chunk, call->k_head, call->k_slot) ||
-            !is_contiguous(call, call->v_chunk, call->v_head, call->v_slot));
+    int d = call->head_dim, d_v = call->value_dim;
+    return pool_bytes(call, d > d_v ? d : d_v, size) > MOST_COPIED &&
+           (!is_contiguous(call, d, call->k_chunk, call->k_head, call->k_slot) ||
+            !is_contiguous(call, d_v, call->v_chunk, call->v_head, call->v_slot));
 }
 
 /* [n_rows][h][d] numbers of `size` bytes. */
@@ -40,11 +41,12 @@ static inline void gather_rows(const struct cp_kernel_call *call, size_t size, v
     }
 }
 
-/* The whole pool, [capacity][h_kv][c][d]. Slots without a key are copied too, but nobody computes
- * with them. */
-static inline void gather_pool(const struct cp_kernel_call *call, size_t size, const void *from,
-                               long long chunk, long long head, long long slot, void *to) {
-    size_t row_bytes = (size_t)call->head_dim * size;
+/* The whole pool, [capacity][h_kv][c][width]. Slots without a key are copied too, but nobody
+ * computes with them. */
+static inline void gather_pool(const struct cp_kernel_call *call, int width, size_t size,
+                               const void *from, long long chunk, long long head, long long slot,
+                               void *to) {
+    size_t row_bytes = (size_t)width * size;
     char *at = to;
     for (int x = 0; x < call->capacity; x++) {
         for (int g = 0; g < call->n_kv_heads; g++) {
@@ -56,10 +58,10 @@ static inline void gather_pool(const struct cp_kernel_call *call, size_t size, c
     }
 }
 
-/* Copies results back: out is [n_rows][h][d] numbers of `size` bytes, lse [n_rows][h]. */
+/* Copies results back: out is [n_rows][h][d_v] numbers of `size` bytes, lse [n_rows][h]. */
 static inline void scatter_results(const struct cp_kernel_call *call, size_t size, const void *out,
                                    const double *lse) {
-    size_t row_bytes = (size_t)call->head_dim * size;
+    size_t row_bytes = (size_t)call->value_dim * size;
     const char *from = out;
     for (int row = 0; row < call->n_rows; row++) {
         for (int head = 0; head < call->n_heads; head++, from += row_bytes, lse++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The project's own CUDA kernels, through their launcher (chunkproof/cuda.h): CHUNKPROOF_VERSION 1
- * to 3, in binary16, or with CUDA_bf16 in bfloat16; or with K and V of 8 bits, as another macro
- * says. */
+ * to 3, in binary16, or with CUDA_bf16 in bfloat16; or with K and V of 8 bits, or with values of
+ * another width than keys, as another macro says. */
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "chunkproof/kernel.h"
 #include "kernels/queries.h"
 #include "kernels/simt/host.h"
+#include "kernels/widths.h"
 
 static const int VERSION = CHUNKPROOF_VERSION;
 #ifdef CUDA_bf16
@@ -32,11 +33,30 @@ static const cp_kernel_cache CACHE = {CP_CACHE_E5M2, CP_CACHE_E4M3, CP_CACHE_SCA
 static const int TYPE = CP_BF16;
 #define KIND ", INT8 and E5M2"
 static const cp_kernel_cache CACHE = {CP_CACHE_INT8, CP_CACHE_E5M2, CP_CACHE_SCALE_TOKEN};
+#elif defined(CUDA_widths)
+#define WIDTHS CP_WIDTHS_ANY, CP_TENSORS_TWO
+static const int TYPE = CP_FP16;
+#define KIND   ", widths"
+static const cp_kernel_cache CACHE = {};
+#elif defined(CUDA_latent)
+#define WIDTHS CP_WIDTHS_ANY, CP_TENSORS_KEYS
+static const int TYPE = CP_FP16;
+#define KIND   ", values in keys"
+static const cp_kernel_cache CACHE = {};
+#elif defined(CUDA_bflatent)
+#define WIDTHS CP_WIDTHS_ANY, CP_TENSORS_KEYS
+static const int TYPE = CP_BF16;
+#define KIND   ", values in keys, bfloat16"
+static const cp_kernel_cache CACHE = {};
 #else
 static const int TYPE = CP_FP16;
 #define KIND ""
 static const cp_kernel_cache CACHE = {};
 #endif
+#ifndef WIDTHS
+#define WIDTHS CP_WIDTHS_EQUAL, CP_TENSORS_TWO
+#endif
+static const struct { int widths, tensors; } VALUES = {WIDTHS};
 static const int CHUNKS_PER_TASK = 3;
 static const std::size_t MOST_WORKSPACE = std::size_t{256} << 20;
 
@@ -55,7 +75,7 @@ static cp_cuda_limits limits_of(const cp_kernel_call *call) {
             depth,
             is_tree ? std::min(call->n_shared + 1, depth) : depth,
             call->n_heads,
-            call->head_dim,
+            std::max(call->head_dim, call->value_dim),
             CHUNKS_PER_TASK};
 }
 
@@ -71,25 +91,42 @@ static std::size_t workspace(const cp_kernel_call *call) {
     return bytes == 0 ? 0 : (bytes + 7) / 8 * 8 + 2 * heads_bytes(call);
 }
 
-static const char *refuses(const cp_kernel_call *call) {
+/* Are there no kernels for its widths? Those of values that are as wide as keys have their own
+ * kernels here. */
+static bool has_other_widths(const cp_kernel_call *call) {
+    bool has_tiles = false;
+    chunkproof::with_widths(call->head_dim, call->value_dim, VALUES.tensors == CP_TENSORS_KEYS,
+                            [&](auto) { has_tiles = true; });
+    return !has_tiles;
+}
+
+static bool has_other_dimension(const cp_kernel_call *call) {
 #define ONE(D) D,
     static const int dimensions[] = {CHUNKPROOF_HEAD_DIMS(ONE)};
 #undef ONE
-    const long long d = call->head_dim, c = call->chunk_size, row = call->n_heads * d;
     const int *end = dimensions + sizeof dimensions / sizeof dimensions[0];
+    return VERSION == 1 ? call->head_dim > 1024 : std::find(dimensions, end, call->head_dim) == end;
+}
+
+static const char *refuses(const cp_kernel_call *call) {
+    const long long d = call->head_dim, d_v = call->value_dim, c = call->chunk_size;
+    const long long row = call->n_heads * d, v_row = call->v_slot, h_kv = call->n_kv_heads;
+    const bool any = VALUES.widths == CP_WIDTHS_ANY;
     double products = 1.0 * call->n_rows * row * d * call->table_width * c;
     if (VERSION == 1 && products > 6e6) {
         return "each element of the output has all scores computed anew: too slow for so many keys";
     }
-    if (VERSION == 1 ? d > 1024 : std::find(dimensions, end, d) == end) {
-        return "it is compiled for other head dimensions";
+    if (any ? has_other_widths(call) : has_other_dimension(call)) {
+        return any ? "it is compiled for other widths" : "it is compiled for other head dimensions";
     }
-    if (call->k_slot != d || call->k_head != c * d || call->k_chunk != call->n_kv_heads * c * d ||
-        call->v_slot != d || call->v_head != c * d || call->v_chunk != call->n_kv_heads * c * d) {
+    if (call->k_slot != d || call->k_head != c * d || call->k_chunk != h_kv * c * d ||
+        (any ? v_row % 8 != 0 : v_row != d) || call->v_head != c * v_row ||
+        call->v_chunk != h_kv * c * v_row) {
         return "K and V are to lie as POOL-7 says";
     }
-    if (call->q_head != d || call->q_row != row || call->out_head != d || call->out_row != row ||
-        call->lse_head != 1 || call->lse_row != call->n_heads) {
+    if (call->q_head != d || call->q_row != row || call->out_head != d_v ||
+        call->out_row != call->n_heads * d_v || call->lse_head != 1 ||
+        call->lse_row != call->n_heads) {
         return "rows are to lie one after the other, and so are their heads";
     }
     std::size_t bytes = workspace(call);
@@ -164,6 +201,8 @@ static int start(cp_cuda *cuda, const cp_plan *plan, const cp_kernel_call *call)
     attention.n_heads = call->n_heads;
     attention.n_kv_heads = call->n_kv_heads;
     attention.head_dim = call->head_dim;
+    attention.value_dim = call->value_dim;
+    attention.v_row = static_cast<int>(call->v_slot);
     attention.scale = call->scale;
     attention.window = {call->window, call->ahead, call->kept};
     attention.q_type = TYPE;
@@ -211,6 +250,8 @@ static struct cp_kernel describe() {
     kernel.memory = CP_DEVICE_MEMORY;
     kernel.q_type = kernel.kv_type = kernel.out_type = TYPE;
     kernel.lse_type = CP_FP64;
+    kernel.widths = VALUES.widths;
+    kernel.layout.tensors = VALUES.tensors;
     kernel.plans = CP_PLANS_LISTS;
     kernel.masks = CP_MASKS_WINDOW | CP_MASKS_AHEAD | CP_MASKS_KEPT;
     kernel.scores = CP_SCORES_CAP | CP_SCORES_SLOPES | CP_SCORES_SINKS;
@@ -225,7 +266,10 @@ static struct cp_kernel describe() {
     kernel.arithmetic.in_bits = VERSION == 3;
     kernel.arithmetic.exp_error = 0x1p-22;
     kernel.arithmetic.tanh_error = 0x1p-22;
-    kernel.arithmetic.step = VERSION == 1 ? 0 : VERSION == 2 ? 32 : 64; /* keys of a tile */
+    kernel.arithmetic.step = VERSION == 1 ? 0
+                             : VERSION == 3 && VALUES.widths == CP_WIDTHS_EQUAL
+                                 ? 64
+                                 : 32; /* of a tile */
     kernel.refuses = refuses;
     kernel.workspace = workspace;
     kernel.attend = attend;

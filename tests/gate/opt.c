@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cp_opt_attend() as a kernel, on two threads: tensors without gaps, copied, and the plan. The
- * Makefile makes one of each version, and of each type of K and V, also of 8 bits with scales;
- * without any of its macros it is the best version with binary16. That of AMX emulates it where the
- * machine has none (tests/amx_emulator.h). */
+ * Makefile makes one of each version, of each type of K and V, also of 8 bits with scales, and of
+ * widths; without any of its macros it is the best version with binary16. That of AMX emulates it
+ * where the machine has none (tests/amx_emulator.h). */
 #include <stdlib.h>
 
 #include "chunkproof/opt.h"
@@ -21,7 +21,8 @@
 #elif defined(OPT_neon)
 #define VERSION CP_OPT_NEON
 #define NAME    "opt, NEON"
-#elif defined(OPT_amx) || defined(OPT_amx_bfloat) || defined(OPT_amx_float)
+#elif defined(OPT_amx) || defined(OPT_amx_bfloat) || defined(OPT_amx_float) ||                     \
+    defined(OPT_amx_latent)
 #define VERSION CP_OPT_AMX
 #define NAME    "opt, AMX, emulated where there is none"
 #else
@@ -29,7 +30,7 @@
 #define NAME    "opt"
 #endif
 
-#if defined(OPT_bfloat) || defined(OPT_amx_bfloat)
+#if defined(OPT_bfloat) || defined(OPT_amx_bfloat) || defined(OPT_amx_latent)
 #define TYPE CP_BF16
 #define SIZE sizeof(uint16_t)
 #elif defined(OPT_float) || defined(OPT_amx_float)
@@ -41,7 +42,7 @@
 #endif
 
 /* NUM-18: K and V of 8 bits, and what has a scale of its own. */
-#if defined(OPT_e4m3)
+#if defined(OPT_e4m3) || defined(OPT_latent_e4m3)
 #define K_TYPE CP_E4M3
 #define V_TYPE CP_E4M3
 #define SCALES CP_CACHE_SCALE_HEAD
@@ -59,12 +60,25 @@
 #define SCALES CP_CACHE_SCALE_TENSOR
 #endif
 
+/* CONV-13: values with a width of their own, or in their keys. */
+#if defined(OPT_latent) || defined(OPT_latent_e4m3) || defined(OPT_amx_latent)
+#define IN_KEYS 1
+#else
+#define IN_KEYS 0
+#endif
+#if IN_KEYS || defined(OPT_widths)
+#define WIDTHS CP_WIDTHS_ANY
+#else
+#define WIDTHS CP_WIDTHS_EQUAL
+#endif
+
 /* The workspace: bytes of each part, in this order, so that each is aligned. */
 struct parts {
     size_t lse;   /* double [n_rows][h] */
     size_t heads; /* double [h]: slopes, and sinks, too */
-    size_t q;     /* [n_rows][h][d], and out, too */
-    size_t k, v;  /* [capacity][h_kv][c][d]; 0 when it is contiguous already */
+    size_t q;     /* [n_rows][h][d] */
+    size_t out;   /* [n_rows][h][d_v] */
+    size_t k, v;  /* [capacity][h_kv][c][d], or [d_v]; 0 when it is contiguous already, or in K */
 };
 
 static size_t lines(size_t n, size_t size) {
@@ -72,18 +86,24 @@ static size_t lines(size_t n, size_t size) {
 }
 
 static struct parts parts_of(const struct cp_kernel_call *call) {
-    size_t d = (size_t)call->head_dim, results = (size_t)call->n_rows * (size_t)call->n_heads;
-    size_t k = lines(pool_bytes(call, cp_number_size(K_TYPE)), 1);
-    size_t v = lines(pool_bytes(call, cp_number_size(V_TYPE)), 1);
-    return (struct parts){lines(results, sizeof(double)),
-                          lines((size_t)call->n_heads, sizeof(double)), lines(results * d, SIZE),
-                          is_contiguous(call, call->k_chunk, call->k_head, call->k_slot) ? 0 : k,
-                          is_contiguous(call, call->v_chunk, call->v_head, call->v_slot) ? 0 : v};
+    size_t d = (size_t)call->head_dim, d_v = (size_t)call->value_dim;
+    size_t results = (size_t)call->n_rows * (size_t)call->n_heads;
+    int has_v =
+        IN_KEYS || is_contiguous(call, call->value_dim, call->v_chunk, call->v_head, call->v_slot);
+    size_t k = lines(pool_bytes(call, call->head_dim, cp_number_size(K_TYPE)), 1);
+    size_t v = lines(pool_bytes(call, call->value_dim, cp_number_size(V_TYPE)), 1);
+    return (struct parts){
+        lines(results, sizeof(double)),
+        lines((size_t)call->n_heads, sizeof(double)),
+        lines(results * d, SIZE),
+        lines(results * d_v, SIZE),
+        is_contiguous(call, call->head_dim, call->k_chunk, call->k_head, call->k_slot) ? 0 : k,
+        has_v ? 0 : v};
 }
 
 static size_t workspace(const struct cp_kernel_call *call) {
     struct parts p = parts_of(call);
-    return p.lse + 2 * p.heads + 2 * p.q + p.k + p.v;
+    return p.lse + 2 * p.heads + p.q + p.out + p.k + p.v;
 }
 
 static const char *refuses(const struct cp_kernel_call *call) {
@@ -120,13 +140,15 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
                        struct cp_opt *opt) {
     struct parts p = parts_of(call);
     char *lse = call->workspace, *slopes = lse + p.lse, *sinks = slopes + p.heads;
-    char *q = sinks + p.heads, *out = q + p.q, *k = out + p.q, *v = k + p.k;
+    char *q = sinks + p.heads, *out = q + p.q, *k = out + p.out, *v = k + p.k;
     struct cp_attention attention = {
         .plan = plan,
         .stamp = plan->stamp,
         .n_heads = call->n_heads,
         .n_kv_heads = call->n_kv_heads,
         .head_dim = call->head_dim,
+        .value_dim = call->value_dim,
+        .v_row = IN_KEYS ? call->head_dim : call->value_dim,
         .scale = call->scale,
         .query_begin = call->query_begin,
         .position = call->position,
@@ -141,18 +163,20 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
         .out_type = TYPE,
         .q = q,
         .k = p.k == 0 ? call->k : k,
-        .v = p.v == 0 ? call->v : v,
+        .v = IN_KEYS && p.k != 0 ? k
+             : p.v == 0          ? call->v
+                                 : v,
         .out = out,
         .lse = (double *)(void *)lse,
     };
     gather_rows(call, SIZE, q);
     if (p.k != 0) {
-        gather_pool(call, cp_number_size(K_TYPE), call->k, call->k_chunk, call->k_head,
-                    call->k_slot, k);
+        gather_pool(call, call->head_dim, cp_number_size(K_TYPE), call->k, call->k_chunk,
+                    call->k_head, call->k_slot, k);
     }
     if (p.v != 0) {
-        gather_pool(call, cp_number_size(V_TYPE), call->v, call->v_chunk, call->v_head,
-                    call->v_slot, v);
+        gather_pool(call, call->value_dim, cp_number_size(V_TYPE), call->v, call->v_chunk,
+                    call->v_head, call->v_slot, v);
     }
     int status = attend_in(opt, &attention);
     if (status == CP_OK) {
@@ -184,6 +208,8 @@ const struct cp_kernel cp_kernel = {
     .out_type = TYPE,
     .lse_type = CP_FP64,
     .plans = CP_PLANS_LISTS,
+    .widths = WIDTHS,
+    .layout = {.tensors = IN_KEYS ? CP_TENSORS_KEYS : CP_TENSORS_TWO},
     .masks = CP_MASKS_WINDOW | CP_MASKS_AHEAD | CP_MASKS_KEPT | CP_MASKS_BITS,
     .scores = CP_SCORES_CAP | CP_SCORES_SLOPES | CP_SCORES_SINKS,
     .cache = {K_TYPE == TYPE ? CP_CACHE_PLAIN : K_TYPE, V_TYPE == TYPE ? CP_CACHE_PLAIN : V_TYPE,

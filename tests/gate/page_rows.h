@@ -21,9 +21,9 @@ static long long k_step(const struct cp_kernel_call *call, int i);
 static long long v_step(const struct cp_kernel_call *call, int i);
 
 static void attend_row(const struct cp_kernel_call *call, int s, int row, int head) {
-    int kv_head = head / group_size(call), d = call->head_dim;
+    int kv_head = head / group_size(call), d = call->head_dim, d_v = call->value_dim;
     float *o = call->workspace, m = -INFINITY, n = 0.0F;
-    memset(o, 0, (size_t)d * sizeof *o);
+    memset(o, 0, (size_t)d_v * sizeof *o);
     for (int j = 0; j < keys_seen(call, s, row); j++) {
         struct key_place at = find_key(call, s, j, kv_head);
         float dot = 0.0F;
@@ -34,12 +34,12 @@ static void attend_row(const struct cp_kernel_call *call, int s, int row, int he
         float score = dot * (float)call->scale, largest = fmaxf(m, score);
         float weight = expf(score - largest), rescale = expf(m - largest);
         n = n * rescale + weight;
-        for (int i = 0; i < d; i++) {
+        for (int i = 0; i < d_v; i++) {
             o[i] = o[i] * rescale + weight * load(call->v, CP_FP16, at.v + v_step(call, i));
         }
         m = largest;
     }
-    for (int i = 0; i < d; i++) {
+    for (int i = 0; i < d_v; i++) {
         store(call->out, CP_FP16, out_at(call, row, head) + i, n > 0.0F ? o[i] / n : 0.0F);
     }
     if (call->lse != NULL) {
@@ -53,7 +53,7 @@ static int attend(const struct cp_kernel_call *call) {
 }
 
 static size_t workspace(const struct cp_kernel_call *call) {
-    return (size_t)call->head_dim * sizeof(float);
+    return (size_t)call->value_dim * sizeof(float);
 }
 
 /* What all of them declare. */

@@ -295,6 +295,8 @@ static void run(Clock &clock, const Load &load, double bandwidth, double rate) {
                                            load.n_heads,
                                            load.n_kv_heads,
                                            HEAD_DIM,
+                                           HEAD_DIM,
+                                           HEAD_DIM,
                                            0.08838834764831845,
                                            q.address,
                                            k.address,

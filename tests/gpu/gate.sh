@@ -68,7 +68,8 @@ ok "gate, GPU: the example in a sandbox" in_sandbox
 for name in key_warps two_warps split_keys; do
     ok "gate, GPU: $name is right" right 25 "$here/gate/$name.cu" --on gpu
 done
-for version in {1,2,3}{,_bf16} {2,3}_int8 {2,3}_mixed {1,3}_tokens 3_e4m3; do
+for version in {1,2,3}{,_bf16} {2,3}_int8 {2,3}_mixed {1,3}_tokens 3_e4m3 \
+    3_{widths,latent,bflatent}; do
     ok "gate, GPU: version $version of the kernels is right" right 60 "$kernels/cuda_v$version.so"
 done
 ok "gate, GPU: a case is kept, replayed and explained" replayed

@@ -34,6 +34,11 @@ struct Schedule {
     }
 };
 
+/* Those have kernels of their own, of which up to 16 lanes add up the weights of 32 keys. */
+static inline bool has_widths(const attend_case &c) {
+    return c.attention.value_dim != c.shape.head_dim || c.attention.v_row != c.shape.head_dim;
+}
+
 /* NUM-8 for a version: `keys` keys in all, `tasks` tasks on the path. Version 1 merges
  * chunk after chunk; the others add key after key, and rescale once for each tile. Kept keys and
  * those of a window may begin and end in the middle of a chunk or of a tile. */
@@ -49,7 +54,7 @@ static inline cp_counts counts_of(int version, const attend_case &c, int keys, i
     counts.depth_o = keys + 1 + tiles + 2 * tasks;
     counts.stores = tasks;
     counts.changes = tiles + tasks;
-    counts.operations_n = 40.0 * tiles + 5.0 * tasks;
+    counts.operations_n = (has_widths(c) ? 48.0 : 40.0) * tiles + 5.0 * tasks;
     counts.operations_o = 2.0 * keys + tiles + 5.0 * tasks;
     return counts;
 }
@@ -129,7 +134,7 @@ struct Row {
 
     /* What the kernel must give for a query row and head, and how far it may be off. */
     Row(const attend_case &c, int version, const Schedule &schedule, int row, int head) {
-        std::size_t d = c.shape.head_dim;
+        std::size_t d = c.shape.head_dim, d_v = c.attention.value_dim;
         int s = case_sequence_of(&c, row), keys = 0, sinks = c.attention.scores.sinks != nullptr;
         const cp_arithmetic arithmetic = arithmetic_of(version, c);
         const cp_shift_arithmetic of_shift = shift_arithmetic();
@@ -142,25 +147,26 @@ struct Row {
             keys++;
             std::size_t at = case_key(&c, s, j, kv_head);
             k.insert(k.end(), c.k + at, c.k + at + d);
-            v.insert(v.end(), c.v + at, c.v + at + d);
+            v.insert(v.end(), c.v + at, c.v + at + d_v);
             add_shift(score_case_shift(&c, row, head, j, &arithmetic.score, &of_shift, &score));
         }
         if (sinks != 0) { /* a key more, of zeros */
             keys++;
             k.resize(k.size() + d);
-            v.resize(v.size() + d);
+            v.resize(v.size() + d_v);
             add_shift(score_case_shift_sink(&c, head, &of_shift, &score));
         }
         no_key = keys == 0;
         scratch.resize(3 * keys + 1);
-        expected.resize(d);
-        bound.resize(d);
+        expected.resize(d_v);
+        bound.resize(d_v);
         const int *begin = schedule.numbers.data() + schedule.of.source_begin;
         cp_counts counts = counts_of(version, c, keys, begin[s + 1] - begin[s] + sinks);
         const bool changes = score_case_changes(&c) != 0;
         cp_tolerance_row question = {
             keys,
             c.shape.head_dim,
+            c.attention.value_dim,
             c.attention.scale,
             c.q + (static_cast<std::size_t>(row) * c.shape.n_heads + head) * d,
             k.data(),
@@ -206,8 +212,8 @@ static inline void judge_row(Judgement &judgement, const attend_case &c, const R
         say(judgement.wrong, "row %d, head %d: lse %.17g, not %.17g +- %g", row, head, x_lse,
             right.lse, right.lse_bound);
     }
-    for (int i = 0; i < c.shape.head_dim; i++) {
-        double x = cp_number_load(out, out_type, at * c.shape.head_dim + i);
+    for (int i = 0; i < c.attention.value_dim; i++) {
+        double x = cp_number_load(out, out_type, at * c.attention.value_dim + i);
         double error = std::fabs(x - right.expected[i]);
         if (no_key ? x != 0.0 : !(error <= right.bound[i])) {
             say(judgement.wrong, "row %d, head %d, element %d: %.9g, not %.9g +- %g", row, head, i,

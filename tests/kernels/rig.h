@@ -74,7 +74,7 @@ struct Rig {
         attention.stamp = c.plan->stamp;
         attention.n_heads = s.n_heads;
         attention.n_kv_heads = s.n_kv_heads;
-        attention.head_dim = s.head_dim;
+        attention.head_dim = attention.value_dim = attention.v_row = s.head_dim;
         attention.scale = c.attention.scale;
         attention.q_type = s.q_type;
         attention.k_type = attention.v_type = s.kv_type;
@@ -113,6 +113,33 @@ struct Rig {
         for (const float **list : {&attention.scales.k, &attention.scales.v}) {
             *list = *list == nullptr ? nullptr : static_cast<float *>(loaded(*list, bytes));
         }
+        settle();
+    }
+
+    /* WIDTH-1, WIDTH-2: of each value the first value_dim numbers, in rows of v_row, with NaNs
+     * behind them; or the numbers of its key from number `begin` on, unless that is -1. On the
+     * device and in the case, which keeps them in rows of head_dim. */
+    void change_widths(int value_dim, int v_row, int begin) {
+        const std::size_t d = c.shape.head_dim, d_v = value_dim, row = v_row;
+        const std::size_t rows =
+            static_cast<std::size_t>(c.plan->capacity) * c.shape.n_kv_heads * c.shape.chunk_size;
+        attention.value_dim = c.attention.value_dim = value_dim;
+        attention.v_row = c.attention.v_row = v_row;
+        if (begin >= 0) {
+            for (std::size_t i = 0; i < rows; i++) {
+                std::copy_n(c.k + i * d + begin, d_v, c.v + i * d);
+            }
+            attention.v = static_cast<const char *>(attention.k) + 2 * begin;
+        } else {
+            std::vector<unsigned char> bytes(2 * rows * row, 0xFF);
+            const unsigned char *from = static_cast<const unsigned char *>(c.attention.v);
+            for (std::size_t i = 0; i < rows; i++) {
+                std::copy_n(from + 2 * i * d, 2 * d_v, &bytes[2 * i * row]);
+            }
+            attention.v = loaded(bytes.data(), bytes.size());
+        }
+        out_bytes = case_out_bytes(&c);
+        attention.out = poisoned(out_bytes);
         settle();
     }
 

@@ -136,7 +136,7 @@ void claim(double *expected, double *bound, const struct shard *all, int n, int 
     if (divided && n > 0) {
         divide(&arithmetic, &counts, n, n_ranks);
     }
-    struct cp_tolerance_row question = {n, D, SCALE, q, all->k, all->v, scratch, NULL, NULL};
+    struct cp_tolerance_row question = {n, D, D, SCALE, q, all->k, all->v, scratch, NULL, NULL};
     /* m + ln n: 2u of the logarithm, u of the sum; half of this would do. */
     double of_sum = 4.0 * U * (largest + log(n + 1.0) + 1.0);
     cp_tolerance(&arithmetic, &counts, &question, of_sum, expected, bound, expected + D, bound + D);

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The project's own reference as a kernel: values have a width of their own (WIDTH-1). */
+#define VALUES_IN_KEYS 0
+#include "reference.h"
+
+const struct cp_kernel cp_kernel = {REFERENCE_KERNEL, .name = "width-reference",
+                                    .widths = CP_WIDTHS_ANY};
