@@ -255,6 +255,26 @@ static enum run_load find_device(struct child *child, void *object) {
     return RUN_LOADED;
 }
 
+static enum run_load load_merging(struct run_control *control,
+                                  const struct cp_merge_kernel *kernel) {
+    int abi = kernel->abi;
+    run_control_open(control);
+    control->merges = 1;
+    control->merging.abi = abi;
+    run_control_close(control);
+    if (abi != CP_MERGE_ABI) {
+        return RUN_OTHER_ABI;
+    }
+    const struct cp_merge_kernel copy = *kernel;
+    run_control_open(control);
+    control->merging = copy;
+    run_control_close(control);
+    if (copy.name != NULL) {
+        copy_text(control, control->name, copy.name);
+    }
+    return RUN_LOADED;
+}
+
 static enum run_load load_kernel(struct child *child, const char *file) {
     struct run_control *control = child->control;
     void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);
@@ -264,6 +284,10 @@ static enum run_load load_kernel(struct child *child, const char *file) {
         return RUN_NOT_OPENED;
     }
     const struct cp_kernel *kernel = dlsym(object, "cp_kernel");
+    const struct cp_merge_kernel *merging = dlsym(object, "cp_merge_kernel");
+    if (merging != NULL) {
+        return kernel != NULL ? RUN_TWO_SYMBOLS : load_merging(control, merging);
+    }
     if (kernel == NULL) {
         return RUN_NO_SYMBOL;
     }
@@ -336,11 +360,25 @@ static void take_request(const struct child *child) {
     struct run_control *control = child->control;
     control->serving = control->number;
     control->call = control->asked;
+    control->merge = control->asked_merge;
     control->status = 0;
     control->no_memory = 0;
     control->outcome = RUN_DONE;
     control->text[0] = '\0';
     control->workspace = 0;
+}
+
+/* NULL: the call is taken. */
+static const char *ask_refuses(const struct run_control *control) {
+    const struct cp_merge_kernel *merging = &control->merging;
+    if (control->merges) {
+        return merging->refuses != NULL ? merging->refuses(&control->merge) : NULL;
+    }
+    return control->kernel.refuses != NULL ? control->kernel.refuses(&control->call) : NULL;
+}
+
+static int has_workspace(const struct run_control *control) {
+    return control->merges ? control->merging.workspace != NULL : control->kernel.workspace != NULL;
 }
 
 static void serve_ask(const struct child *child) {
@@ -350,16 +388,16 @@ static void serve_ask(const struct child *child) {
     run_control_open(control);
     take_request(child);
     run_layout_point(NULL, NULL, &control->call);
+    run_layout_point_merge(NULL, NULL, &control->merge);
     control->phase = RUN_IN_REFUSES;
     run_control_close(control);
-    if (control->kernel.refuses != NULL) {
-        reason = control->kernel.refuses(&control->call);
-    }
+    reason = ask_refuses(control);
     if (reason != NULL) {
         copy_text(control, control->text, reason[0] != '\0' ? reason : "it gives no reason");
-    } else if (control->kernel.workspace != NULL) {
+    } else if (has_workspace(control)) {
         enter(control, RUN_IN_WORKSPACE);
-        workspace = control->kernel.workspace(&control->call);
+        workspace = control->merges ? control->merging.workspace(&control->merge)
+                                    : control->kernel.workspace(&control->call);
     }
     leave(control);
     run_control_open(control);
@@ -422,7 +460,9 @@ static void give_time_to_late_threads(int before) {
 /* Runs the kernel: what it returns, and how long it took. */
 static int attend(const struct child *child, double *seconds) {
     double start = seconds_now();
-    int status = child->control->kernel.attend(&child->control->call);
+    const struct run_control *control = child->control;
+    int status = control->merges ? control->merging.merge(&control->merge)
+                                 : control->kernel.attend(&control->call);
     *seconds = seconds_now() - start;
     return status;
 }
@@ -456,6 +496,7 @@ static int prepare(struct child *child, char *text) {
     const struct run_layout *layout = &control->current;
     int on_device = control->kernel.memory == CP_DEVICE_MEMORY;
     run_layout_point(layout, child->arena, &control->call);
+    run_layout_point_merge(layout, child->arena, &control->merge);
     (void)snprintf(text, RUN_TEXT, "the system cannot protect so many pieces of memory");
     if (open_arena(child, layout, 1) != 0) {
         return -1;
