@@ -260,7 +260,8 @@ static int ask_again(const struct checking *c, const struct merge_problem *p, si
 static int run_renewed(const struct checking *c, struct merge_problem *p, size_t workspace,
                        struct merge_finding *f) {
     struct merge_finding first;
-    merge_problem_renew(p);
+    p->recipe.seed += PRNG_STEP;
+    merge_values_fill(p);
     if (run_problem(c, p, workspace, 1, f) != 0) {
         return -1;
     }

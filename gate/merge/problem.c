@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/base/random.h"
-#include "gate/merge/values.h"
+#include "gate/merge/garbage.h"
 
 void merge_problem_free(struct merge_problem *p) {
     free(p->begin);
@@ -48,11 +48,6 @@ int merge_problem_new(struct merge_problem *p, const struct merge_recipe *recipe
         p->begin[row + 1] = p->begin[row] + parts_of_row(p, &random, row);
     }
     return allocate(p, p->begin[recipe->n_rows]);
-}
-
-void merge_problem_renew(struct merge_problem *p) {
-    p->recipe.seed += PRNG_STEP;
-    merge_values_fill(p);
 }
 
 int merge_problem_alone(struct merge_problem *p, const struct merge_problem *whole, int row,

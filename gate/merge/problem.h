@@ -28,9 +28,6 @@ int merge_problem_alone(struct merge_problem *problem, const struct merge_proble
                         int head, const int *list, int n);
 void merge_problem_free(struct merge_problem *problem);
 
-/* Other numbers of the same sizes. */
-void merge_problem_renew(struct merge_problem *problem);
-
 int merge_parts_of(const struct merge_problem *problem, int row);
 const double *merge_o_of(const struct merge_problem *problem, int row, int part, int head);
 double merge_l_of(const struct merge_problem *problem, int row, int part, int head);

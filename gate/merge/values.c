@@ -9,6 +9,7 @@
 #include "chunkproof/number.h"
 #include "cli/base/random.h"
 #include "gate/case/values.h"
+#include "gate/merge/garbage.h"
 
 #define LOG_2      0x1.71547652b82fep+0 /* log2(e): bits of a nat */
 #define NATS       0x1.62e42fefa39efp-1 /* of a bit */
@@ -24,16 +25,11 @@ struct sample {
     double most; /* no output is larger: sums stay within the declared types */
 };
 
-/* -1 to 1, not 1. */
-static double uniform(struct prng *random) {
-    return (double)(long long)(prng_next(random) >> 11) * 0x1p-52 - 1.0;
-}
-
 /* The sum of 12 uniform numbers: about normal, with the variance 1. */
 static double normal(struct prng *random) {
     double sum = 0.0;
     for (int i = 0; i < 12; i++) {
-        sum += uniform(random) * 0.5;
+        sum += merge_uniform(random) * 0.5;
     }
     return sum;
 }
@@ -51,19 +47,6 @@ static double most_of(const struct cp_merge_kernel *kernel, int n_parts) {
     return sums ? 16000.0 / (n_parts > 0 ? n_parts : 1) : numbers ? 30000.0 : 0x1p20;
 }
 
-void merge_garbage(const struct cp_merge_kernel *kernel, unsigned long long seed, int d,
-                   double *o) {
-    struct prng random = {seed ^ 0xE397ULL};
-    int kind = prng_below(&random, 5);
-    double huge = kernel->o_type == CP_FP16 ? 65504.0 : 0x1p127;
-    int numbers = kernel->empty_o == CP_EMPTY_O_NUMBERS;
-    for (int i = 0; i < d; i++) {
-        o[i] = kind == 0 ? 0.0 : kind == 1 ? uniform(&random) * 100.0 : i % 2 == 0 ? huge : -huge;
-        o[i] = gate_round(kernel->o_type, o[i]);
-        o[i] = numbers || kind < 3 ? o[i] : kind == 3 ? NAN : i % 3 == 0 ? -INFINITY : INFINITY;
-    }
-}
-
 /* ---- Log-sum-exps, in nats ---- */
 
 static double far_from_zero(struct prng *random) {
@@ -73,7 +56,7 @@ static double far_from_zero(struct prng *random) {
 
 static void weigh(const struct sample *s, enum merge_values values, double *l) {
     static const double log_of[] = {0.0, NATS, 0x1.193ea7aad030bp+0, 2 * NATS}; /* ln 1 .. ln 4 */
-    double from = uniform(s->random) * 5.0;
+    double from = merge_uniform(s->random) * 5.0;
     int selected = s->n > 0 ? prng_below(s->random, s->n) : 0;
     double away = values == MERGE_LOW    ? -far_from_zero(s->random)
                   : values == MERGE_HIGH ? far_from_zero(s->random)
@@ -83,19 +66,19 @@ static void weigh(const struct sample *s, enum merge_values values, double *l) {
         away = at[prng_below(s->random, 6)];
     }
     for (int i = 0; i < s->n; i++) {
-        double step = 1.0 + fabs(uniform(s->random));
+        double step = 1.0 + fabs(merge_uniform(s->random));
         switch (values) {
         case MERGE_COUNT:
             l[i] = log_of[prng_below(s->random, 4)];
             break;
         case MERGE_SELECT:
-            l[i] = from - (i == selected ? 0.0 : 20.0 + 40.0 * fabs(uniform(s->random)));
+            l[i] = from - (i == selected ? 0.0 : 20.0 + 40.0 * fabs(merge_uniform(s->random)));
             break;
         case MERGE_EQUAL:
             l[i] = from;
             break;
         case MERGE_LIGHT:
-            l[i] = from - (i == selected ? 0.0 : 8.0 * step * fabs(uniform(s->random)));
+            l[i] = from - (i == selected ? 0.0 : 8.0 * step * fabs(merge_uniform(s->random)));
             break;
         case MERGE_RISING:
             l[i] = from + 2.0 * i + step;
