@@ -95,7 +95,7 @@ static int run_twice(const struct checking *c, struct merge_arrays *one, struct 
     if (writes.verdict != GATE_RIGHT) { /* it says more than that numbers are wrong */
         *f = writes;
     } else if (gate_is_of_numbers(f->of.verdict)) {
-        merge_find_mistake(one, f);
+        merge_find_mistakes(one, f);
     }
     return 0;
 }
@@ -120,11 +120,14 @@ static int run_problem(const struct checking *c, const struct merge_problem *p, 
 
 enum law { ALONE, WITHOUT_EMPTY, REVERSED, WITH_EMPTY, LAWS_OF_ALL };
 
+/* What a wrong row and head is tried with: one more part without keys says nothing there. */
+#define BLAMED WITH_EMPTY
+
 static const struct {
     int verdict;
     const char *clause, *wrong_with, *right_with;
 } laws[LAWS_OF_ALL] = {
-    [ALONE] = {GATE_DEPENDS, "MERGING-6", "wrong for this row and head alone: ",
+    [ALONE] = {GATE_DEPENDS, "", "wrong for this row and head alone: ",
                "right for this row and head alone, but wrong together with the others: "},
     [WITHOUT_EMPTY] = {MERGE_EMPTY_PARTS, "MERGING-2",
                        "right, but wrong once the parts without keys are left out: ",
@@ -133,8 +136,7 @@ static const struct {
                   "right, but wrong once the parts are in reverse order: ",
                   "right with the parts in reverse order, but wrong as they come: "},
     [WITH_EMPTY] = {MERGE_EMPTY_PARTS, "MERGING-2",
-                    "right, but wrong once a part without keys is added: ",
-                    "right with one more part without keys, but wrong without it: "},
+                    "right, but wrong once a part without keys is added: ", ""},
 };
 
 /* The parts of a row and head, as the law has them. Returns how many; -1: it says nothing here. */
@@ -182,16 +184,16 @@ static int run_law(const struct checking *c, const struct merge_problem *p, int 
 /* The wrong row and head by itself: what makes it right? */
 static int blame(const struct checking *c, const struct merge_problem *p, struct merge_finding *f) {
     int is_one = p->recipe.n_rows * p->recipe.n_heads == 1;
-    for (enum law law = is_one ? WITHOUT_EMPTY : ALONE; law < LAWS_OF_ALL; law++) {
+    for (enum law law = is_one ? WITHOUT_EMPTY : ALONE; law < BLAMED; law++) {
         struct merge_finding alone;
         int ran = run_law(c, p, f->of.row, f->of.head, law, &alone);
         if (ran < 0) {
             return -1;
         }
         if (ran > 0 && alone.verdict == GATE_RIGHT) {
-            f->verdict = laws[law].verdict;
-            if (law != ALONE) {
-                gate_finding_breaks(&f->of, laws[law].clause);
+            if (law != REVERSED) { /* a part in another place may hide any mistake */
+                f->verdict = laws[law].verdict;
+                gate_finding_breaks(&f->of, law == ALONE ? f->of.clause : laws[law].clause);
             }
             gate_put_before(&f->of, laws[law].right_with);
             break;

@@ -6,6 +6,7 @@
 
 #include "chunkproof/version.h"
 #include "cli/base/json.h"
+#include "gate/merge/mistakes.h"
 #include "gate/merge/report.h"
 #include "gate/report/report.h"
 
@@ -115,7 +116,7 @@ static json_t *recipe_json(const struct merge_recipe *r) {
 
 static json_t *found_json(const struct merge_report *report, const struct merge_found *found) {
     const struct gate_finding *f = &found->finding.of;
-    int verdict = found->finding.verdict;
+    int verdict = found->finding.verdict, why = merge_likeliest(report->result, verdict);
     return json_pack(
         "{s:s,s:I,s:I,s:s,s:o,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:o,s:b,s:o}", "verdict",
         merge_verdict_name(verdict), "cases", (json_int_t)report->result->verdicts[verdict], "case",
@@ -123,7 +124,7 @@ static json_t *found_json(const struct merge_report *report, const struct merge_
         "head", f->head, "element", f->element, "got", number(f->got), "expected",
         number(f->expected), "bound", number(f->bound), "recipe", recipe_json(&found->recipe),
         "again", own_string(merge_again(report, found)), "needs_others", found->needs_others, "why",
-        found->finding.hint[0] != '\0' ? string(found->finding.hint) : json_null());
+        why >= 0 ? string(merge_mistake_words(why)) : json_null());
 }
 
 static json_t *all_found_json(const struct merge_report *report) {

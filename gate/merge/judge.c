@@ -100,6 +100,12 @@ static void compare(struct merge_finding *finding, int has_keys, int row, int he
         return;
     }
     f->wrong++;
+    int last = finding->n_pairs - 1;
+    int is_new = last < 0 || finding->pair[last].row != row || finding->pair[last].head != head;
+    if (is_new && finding->n_pairs < MERGE_PAIRS) {
+        finding->pair[finding->n_pairs].row = row;
+        finding->pair[finding->n_pairs++].head = head;
+    }
     if (f->verdict == GATE_RIGHT) {
         f->verdict = isnan(got) ? GATE_NOT_A_NUMBER : GATE_WRONG;
         gate_finding_breaks(f, !has_keys ? "MERGING-9" : element < 0 ? "MERGING-7" : "MERGING-6");

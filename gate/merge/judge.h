@@ -16,10 +16,16 @@ enum {
 
 const char *merge_verdict_name(int verdict);
 
+#define MERGE_PAIRS 16 /* rows and heads with wrong numbers that are kept */
+
 struct merge_finding {
     int verdict;
     struct gate_finding of; /* its verdict is that of the numbers */
-    char hint[320];         /* which mistake gives these numbers (mistakes.h); "": none is known */
+    struct {
+        int row, head;
+    } pair[MERGE_PAIRS]; /* the first n_pairs that are wrong */
+    int n_pairs;
+    unsigned long long mistakes; /* bits of those that give all numbers of these (mistakes.h) */
 };
 
 /* The expected results of a row and head, and their bounds: d elements, then the log-sum-exp. */

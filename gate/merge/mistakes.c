@@ -5,7 +5,6 @@
 #include "gate/merge/mistakes.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "chunkproof/number.h"
@@ -16,11 +15,13 @@
 
 /* A row and head: its parts, and what a mistake makes of them. */
 struct tried {
+    const struct merge_arrays *arrays;
     const struct merge_problem *problem;
     int row, head;
     int n, d, base;
     double *l;         /* [n] */
     double *out, *lse; /* [d], and one */
+    struct merge_expected right, other;
 };
 
 /* How a merge goes wrong in its reference, its weights or its logarithm. All zeros: it does not. */
@@ -187,24 +188,28 @@ static double unit_of(int type) {
     return type == CP_FP16 ? 0x1p-10 : type == CP_BF16 ? 0x1p-7 : CLOSE;
 }
 
-static int agrees(double got, double x, double bound, int type) {
-    if (isnan(got) || isnan(x) || isinf(x)) {
+/* A wrong number must be nearer to the mistake's than to the right one. */
+static int agrees(double got, double x, double expected, double bound, int type) {
+    if (isnan(got) || isnan(x) || isinf(got) || isinf(x)) {
         return (isnan(got) && isnan(x)) || got == x;
     }
-    double slack = isfinite(bound) ? bound : 0.0;
-    return fabs(got - x) <= 2.0 * slack + unit_of(type) * fabs(x);
+    double slack = isfinite(bound) ? bound : 0.0, away = fabs(got - expected);
+    return fabs(got - x) <= 2.0 * slack + unit_of(type) * fabs(x) &&
+           (away <= slack || !(fabs(got - x) > 0.5 * away));
 }
 
 /* In all numbers of the row and head that were written. */
-static int agree(const struct merge_arrays *a, const struct tried *t, const double *bound) {
-    const struct cp_merging_class *class = &a->problem->kernel->arithmetic;
+static int agree(const struct tried *t) {
+    const struct cp_merging_class *class = &t->problem->kernel->arithmetic;
     for (int e = 0; e < t->d; e++) {
-        if (!agrees(merge_result(a, t->row, t->head, e), t->out[e], bound[e], class->out_type)) {
+        if (!agrees(merge_result(t->arrays, t->row, t->head, e), t->out[e], t->right.expected[e],
+                    t->right.bound[e], class->out_type)) {
             return 0;
         }
     }
-    return !a->problem->recipe.asks_lse ||
-           agrees(merge_result(a, t->row, t->head, -1), *t->lse, bound[t->d], class->lse_type);
+    return !t->problem->recipe.asks_lse ||
+           agrees(merge_result(t->arrays, t->row, t->head, -1), *t->lse, t->right.expected[t->d],
+                  t->right.bound[t->d], class->lse_type);
 }
 
 /* ---- The table ---- */
@@ -224,11 +229,12 @@ static const struct mistake mistakes[] = {
     {"the output of a part without keys is multiplied by the weight 0, and a row without keys is "
      "computed as any other (MERGING-9)",
      {.multiplies = 1, .unguarded = 1}},
-    {"the maximum is not subtracted from log-sum-exps: weights overflow or vanish (MERGING-1)",
-     {.reference = ZERO, .unguarded = 1}},
     {"the maximum begins at 0, and not at -infinity (MERGING-1)",
      {.reference = LARGEST_OR_ZERO, .unguarded = 1}},
-    {"the smallest log-sum-exp is subtracted, and not the largest", {.reference = SMALLEST}},
+    {"the maximum is not subtracted from log-sum-exps: weights overflow or vanish (MERGING-1)",
+     {.reference = ZERO, .unguarded = 1}},
+    {"the smallest log-sum-exp is subtracted, and not the largest",
+     {.reference = SMALLEST, .unguarded = 1}},
     {"weights are exponentials of the other base; `base` declares it (CONV-1)", {.other_base = 1}},
     {"the log-sum-exp is written in the other base (CONV-1)", {.lse = LSE_OTHER_BASE}},
     {"the logarithm in the log-sum-exp has the other base", {.lse = LSE_OTHER_LOG}},
@@ -252,106 +258,129 @@ static const struct mistake mistakes[] = {
     {"parts have the weights in reverse order: the first that of the last", {.reversed = 1}},
 };
 
-static const char *try_table(const struct merge_arrays *a, const struct tried *t,
-                             const double *bound) {
-    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
-        struct wrong w = mistakes[i].wrong;
-        w.shift = w.shift < 0 ? t->n - 1 : w.shift;
-        if (t->n > 0) {
-            merge_wrongly(t, &w);
-            if (agree(a, t, bound)) {
-                return mistakes[i].words;
-            }
-        }
-    }
-    return NULL;
+enum step { STALE_O, STALE_N, LIGHT_PAIRS, HEAVIEST, OTHER_RESULTS, OTHER_WEIGHTS, STEPS };
+
+static const char *const step_words[STEPS] = {
+    "the sum of outputs is not rescaled when the maximum grows (MERGE-4)",
+    "the sum of weights is not rescaled when the maximum grows (MERGE-4)",
+    "a merged pair goes on with the log-sum-exp of its heavier part",
+    "the heaviest part is taken, and the others do not count",
+    "these are results of another row or head: strides of o, or of out and lse",
+    "weights are those of another row or head: strides of l",
+};
+
+#define TABLE ((int)(sizeof mistakes / sizeof mistakes[0]))
+
+int merge_mistakes(void) {
+    return TABLE + STEPS;
 }
 
-static const char *try_steps(const struct merge_arrays *a, const struct tried *t,
-                             const double *bound) {
-    merge_stale(t, 1, 0);
-    if (agree(a, t, bound)) {
-        return "the sum of outputs is not rescaled when the maximum grows (MERGE-4)";
-    }
-    merge_stale(t, 0, 1);
-    if (agree(a, t, bound)) {
-        return "the sum of weights is not rescaled when the maximum grows (MERGE-4)";
-    }
-    merge_light_pairs(t);
-    if (agree(a, t, bound)) {
-        return "a merged pair goes on with the log-sum-exp of its heavier part";
-    }
-    take_heaviest(t);
-    return agree(a, t, bound) ? "the heaviest part is taken, and the others do not count" : NULL;
+const char *merge_mistake_words(int i) {
+    return i < TABLE ? mistakes[i].words : step_words[i - TABLE];
 }
 
 /* Right results, of another row or head. */
-static int try_others(const struct merge_arrays *a, const struct tried *t, double *bound,
-                      char hint[320]) {
-    const struct merge_problem *p = a->problem;
-    int n = p->recipe.n_rows * p->recipe.n_heads;
-    for (int x = 0; x < n && x < MOST_OTHERS; x++) {
+static int are_of_others(struct tried *t) {
+    const struct merge_problem *p = t->problem;
+    int n = p->recipe.n_rows * p->recipe.n_heads, found = 0;
+    for (int x = 0; x < n && x < MOST_OTHERS && !found; x++) {
         int row = x / p->recipe.n_heads, head = x % p->recipe.n_heads;
-        struct merge_expected to = {t->out, bound};
-        if ((row == t->row && head == t->head) || merge_certify(p, row, head, &to) < 0) {
-            continue;
-        }
-        *t->lse = t->out[t->d];
-        if (agree(a, t, bound)) {
-            (void)snprintf(hint, 320, "these are the results of row %d, head %d", row, head);
-            return 1;
+        if ((row != t->row || head != t->head) && merge_certify(p, row, head, &t->other) >= 0) {
+            for (int e = 0; e < t->d; e++) {
+                t->out[e] = t->other.expected[e];
+            }
+            *t->lse = t->other.expected[t->d];
+            found = agree(t);
         }
     }
-    return 0;
+    return found;
 }
 
 /* Right outputs, with the log-sum-exps of another row or head. */
-static int try_other_weights(const struct merge_arrays *a, struct tried *t, const double *bound,
-                             char hint[320]) {
+static int have_other_weights(struct tried *t) {
     static const struct wrong right = {.reference = LARGEST};
-    const struct merge_problem *p = a->problem;
-    int n = p->recipe.n_rows * p->recipe.n_heads;
-    for (int x = 0; x < n && x < MOST_OTHERS; x++) {
+    const struct merge_problem *p = t->problem;
+    int n = p->recipe.n_rows * p->recipe.n_heads, found = 0;
+    for (int x = 0; x < n && x < MOST_OTHERS && !found; x++) {
         int row = x / p->recipe.n_heads, head = x % p->recipe.n_heads;
-        if ((row == t->row && head == t->head) || merge_parts_of(p, row) < t->n) {
-            continue;
-        }
-        for (int i = 0; i < t->n; i++) {
-            t->l[i] = merge_l_of(p, row, i, head);
-        }
-        merge_wrongly(t, &right);
-        if (agree(a, t, bound)) {
-            (void)snprintf(hint, 320, "weights are those of row %d, head %d: strides of l", row,
-                           head);
-            return 1;
+        if ((row != t->row || head != t->head) && merge_parts_of(p, row) >= t->n) {
+            for (int i = 0; i < t->n; i++) {
+                t->l[i] = merge_l_of(p, row, i, head);
+            }
+            merge_wrongly(t, &right);
+            found = agree(t);
         }
     }
-    return 0;
+    return found;
 }
 
-void merge_find_mistake(const struct merge_arrays *a, struct merge_finding *finding) {
-    const struct merge_problem *p = a->problem;
-    int row = finding->of.row, head = finding->of.head, d = p->recipe.head_dim;
-    int n = merge_parts_of(p, row);
-    double *memory = malloc((4 * (size_t)d + (size_t)n + 8) * sizeof *memory);
-    if (memory == NULL) {
-        return;
+static int gives(struct tried *t, int mistake) {
+    if (mistake < TABLE) {
+        struct wrong w = mistakes[mistake].wrong;
+        w.shift = w.shift < 0 ? t->n - 1 : w.shift;
+        if (t->n > 0) {
+            merge_wrongly(t, &w);
+        }
+        return t->n > 0 && agree(t);
     }
-    double *own = memory + d + 2, *other = own + d + 1, *expected = other + d + 1;
-    struct tried t = {p,      row,           head, n, d, p->kernel->base, expected + d + 1,
-                      memory, memory + d + 1};
-    struct merge_expected to = {expected, own};
-    for (int i = 0; i < n; i++) {
-        t.l[i] = merge_l_of(p, row, i, head);
+    switch (mistake - TABLE) {
+    case STALE_O:
+        merge_stale(t, 1, 0);
+        break;
+    case STALE_N:
+        merge_stale(t, 0, 1);
+        break;
+    case LIGHT_PAIRS:
+        merge_light_pairs(t);
+        break;
+    case HEAVIEST:
+        take_heaviest(t);
+        break;
+    case OTHER_RESULTS:
+        return are_of_others(t);
+    default:
+        return have_other_weights(t);
     }
-    if (merge_certify(p, row, head, &to) >= 0) {
-        const char *words = try_table(a, &t, own);
-        words = words != NULL ? words : try_steps(a, &t, own);
-        if (words != NULL) {
-            (void)snprintf(finding->hint, sizeof finding->hint, "%s", words);
-        } else if (!try_others(a, &t, other, finding->hint)) {
-            (void)try_other_weights(a, &t, own, finding->hint);
+    return agree(t);
+}
+
+/* Takes back those that do not give the numbers of this row and head. */
+static void try_pair(struct tried *t, unsigned long long *left) {
+    for (int i = 0; i < t->n; i++) {
+        t->l[i] = merge_l_of(t->problem, t->row, i, t->head);
+    }
+    if (merge_certify(t->problem, t->row, t->head, &t->right) < 0) {
+        *left = 0;
+    }
+    for (int i = 0; i < TABLE + STEPS; i++) {
+        if ((*left >> i & 1) != 0 && !gives(t, i)) {
+            *left &= ~(1ULL << i);
         }
     }
+}
+
+void merge_find_mistakes(const struct merge_arrays *a, struct merge_finding *finding) {
+    const struct merge_problem *p = a->problem;
+    size_t d = (size_t)p->recipe.head_dim, n = CP_MERGE_MOST_PARTS;
+    double *memory = malloc((5 * (d + 1) + n) * sizeof *memory);
+    unsigned long long left = memory != NULL ? (1ULL << (TABLE + STEPS)) - 1 : 0;
+    for (int i = 0; i < finding->n_pairs && left != 0; i++) {
+        double *out = memory + 4 * (d + 1);
+        int row = finding->pair[i].row, head = finding->pair[i].head;
+        struct tried t = {.arrays = a,
+                          .problem = p,
+                          .row = row,
+                          .head = head,
+                          .n = merge_parts_of(p, row),
+                          .d = (int)d,
+                          .base = p->kernel->base,
+                          .l = out + d + 1,
+                          .out = out,
+                          .lse = out + d,
+                          .right = {memory, memory + d + 1},
+                          .other = {memory + 2 * (d + 1), memory + 3 * (d + 1)}};
+        try_pair(&t, &left);
+    }
+    finding->mistakes = finding->n_pairs > 0 ? left : 0;
     free(memory);
 }

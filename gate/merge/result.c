@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "gate/merge/mistakes.h"
+
 #define LEAST_CASES 400 /* as many as tier quick has; or all that were asked for (GATE-1) */
 
 static int larger(int a, int b) {
@@ -31,9 +33,23 @@ void merge_result_count(struct merge_result *result, const struct merge_found *f
     sizes->n_rows = larger(sizes->n_rows, found->recipe.n_rows);
     sizes->n_heads = larger(sizes->n_heads, found->recipe.n_heads);
     sizes->head_dim = larger(sizes->head_dim, found->recipe.head_dim);
+    for (int i = 0; i < merge_mistakes(); i++) {
+        result->explained[f->verdict][i] += (long long)(f->mistakes >> i & 1);
+    }
     if (result->verdicts[f->verdict]++ == 0 || is_smaller(found, smallest)) {
         *smallest = *found;
     }
+}
+
+int merge_likeliest(const struct merge_result *result, int verdict) {
+    const long long *explained = result->explained[verdict];
+    int likeliest = -1;
+    for (int i = 0; i < merge_mistakes(); i++) {
+        if (explained[i] > (likeliest < 0 ? 0 : explained[likeliest])) {
+            likeliest = i;
+        }
+    }
+    return likeliest;
 }
 
 long long merge_wrong_cases(const struct merge_result *result) {

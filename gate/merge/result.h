@@ -31,6 +31,7 @@ struct merge_result {
     long long unjudged;             /* cases with too few finite bounds */
     long long verdicts[MERGE_VERDICTS];
     struct merge_found found[MERGE_VERDICTS]; /* the smallest case of each verdict */
+    long long explained[MERGE_VERDICTS][64];  /* of these, those that a mistake gives */
     char refusal[RUN_TEXT];                   /* the reason of the last refusal */
     struct merge_sizes sizes;
     long long asked; /* how many cases were asked for */
@@ -43,6 +44,9 @@ void merge_result_count(struct merge_result *result, const struct merge_found *f
 
 long long merge_wrong_cases(const struct merge_result *result);
 long long merge_unclaimed(const struct merge_result *result);
+
+/* The mistake that gives the most cases of a verdict, and the first such one; -1: none gives any. */
+int merge_likeliest(const struct merge_result *result, int verdict);
 
 /* Why there is no verdict; NULL: there is one. */
 const char *merge_no_answer(const struct merge_result *result);

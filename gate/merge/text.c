@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gate/merge/mistakes.h"
 #include "gate/merge/report.h"
 #include "gate/report/report.h"
 
@@ -69,8 +70,10 @@ static void print_found(FILE *file, const struct merge_report *report,
     fprintf(file, "\n  smallest case: %s\n", line);
     put_line(file, "  again: ", merge_again(report, found),
              found->needs_others ? " (it needs the cases before it)\n" : "\n");
-    if (f->hint[0] != '\0') {
-        fprintf(file, "  why:   %s\n", f->hint);
+    int likeliest = merge_likeliest(report->result, f->verdict);
+    if (likeliest >= 0) {
+        fprintf(file, "  why:   %s: all wrong numbers of %lld of these cases\n",
+                merge_mistake_words(likeliest), report->result->explained[f->verdict][likeliest]);
     }
 }
 
