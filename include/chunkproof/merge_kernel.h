@@ -23,7 +23,8 @@
  *
  * merge() computes the merged results of each row and head (MERGING-1) from P parts, each with an
  * output of d numbers and a log-sum-exp. They may differ from the exact ones by the certified bound
- * of the arithmetic that the kernel declares (MERGING-6, MERGING-7), and by no more.
+ * of the arithmetic that the kernel declares (MERGING-6, MERGING-7), and by no more. MERGING-10
+ * says which cases the gate has, and MERGING-11 when a kernel is right.
  *
  * What it must take (MERGING-9):
  *   - Some parts have no key: their log-sum-exp is -infinity, and what is in their output counts
@@ -69,7 +70,8 @@ extern "C" {
  * - o, l and part_begin are read-only. Arrays do not overlap, and each begins at a multiple of 64
  *   bytes. lse may be NULL: it is not asked for. Nothing else is NULL, but part_begin and, of 0
  *   bytes, workspace.
- * - Strides are in elements, and positive but for those zeros; the last index has stride 1.
+ * - Strides are in elements, and positive but for those zeros. The numbers of an output follow one
+ *   another; log-sum-exps do so only without gaps.
  * - In place (`in_place`) part 0 of each row lies in out and lse, which the kernel reads before it
  *   writes the result there. o and l then have the other parts: part p of the row is at p - 1. lse
  *   is not NULL. */
