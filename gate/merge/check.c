@@ -118,7 +118,7 @@ static int run_problem(const struct checking *c, const struct merge_problem *p, 
 
 /* ---- MERGING-2 ---- */
 
-enum law { ALONE, WITHOUT_EMPTY, REVERSED, WITH_EMPTY, LAWS_OF_ALL };
+enum law { ALONE, WITHOUT_EMPTY, CLEANED, REVERSED, WITH_EMPTY, LAWS_OF_ALL };
 
 /* What a wrong row and head is tried with: one more part without keys says nothing there. */
 #define BLAMED WITH_EMPTY
@@ -132,6 +132,8 @@ static const struct {
     [WITHOUT_EMPTY] = {MERGE_EMPTY_PARTS, "MERGING-2",
                        "right, but wrong once the parts without keys are left out: ",
                        "right without the parts that have no key, but wrong with them: "},
+    [CLEANED] = {MERGE_EMPTY_PARTS, "MERGING-2", "",
+                 "right with zeros in the parts that have no key, but wrong with what is there: "},
     [REVERSED] = {MERGE_ORDER, "MERGING-2",
                   "right, but wrong once the parts are in reverse order: ",
                   "right with the parts in reverse order, but wrong as they come: "},
@@ -142,18 +144,21 @@ static const struct {
 /* The parts of a row and head, as the law has them. Returns how many; -1: it says nothing here. */
 static int list_parts(const struct merge_problem *p, int row, int head, enum law law, int *list) {
     const struct cp_merge_kernel *k = p->kernel;
-    int n = merge_parts_of(p, row), kept = 0;
+    int n = merge_parts_of(p, row), kept = 0, cleaned = 0;
     for (int i = 0; i < n; i++) {
         int at = law == REVERSED ? n - 1 - i : i;
-        int is_out = law == WITHOUT_EMPTY && merge_l_of(p, row, at, head) == -INFINITY;
+        int is_empty = merge_l_of(p, row, at, head) == -INFINITY;
+        int is_out = law == WITHOUT_EMPTY && is_empty;
         if (law == WITH_EMPTY && i == n / 2) {
             list[kept++] = -1;
         }
         if (!is_out) {
-            list[kept++] = at;
+            list[kept++] = law == CLEANED && is_empty ? MERGE_CLEANED - at : at;
+            cleaned += is_empty;
         }
     }
-    int changes = law == ALONE || (law == REVERSED && n > 1) || kept != n;
+    int changes =
+        law == ALONE || (law == REVERSED && n > 1) || (law == CLEANED && cleaned > 0) || kept != n;
     int may = law != WITH_EMPTY || (k->never & CP_NEVER_EMPTY_PARTS) == 0;
     return changes && may && kept >= merge_least_parts(k) && kept <= merge_most_parts(k) ? kept
                                                                                          : -1;
@@ -209,7 +214,7 @@ static int try_laws(const struct checking *c, const struct merge_problem *p,
     int row = prng_below(&random, p->recipe.n_rows), head = prng_below(&random, p->recipe.n_heads);
     for (enum law law = ALONE; law < LAWS_OF_ALL && f->verdict == GATE_RIGHT; law++) {
         struct merge_finding alone;
-        int ran = run_law(c, p, row, head, law, &alone);
+        int ran = law == CLEANED ? 0 : run_law(c, p, row, head, law, &alone);
         if (ran < 0) {
             return -1;
         }

@@ -69,6 +69,8 @@ int merge_problem_alone(struct merge_problem *p, const struct merge_problem *who
         if (list[i] >= 0) {
             memcpy(o, merge_o_of(whole, row, list[i], head), (size_t)d * sizeof *o);
             p->l[i] = merge_l_of(whole, row, list[i], head);
+        } else if (list[i] <= MERGE_CLEANED) { /* the output is zeros already */
+            p->l[i] = merge_l_of(whole, row, MERGE_CLEANED - list[i], head);
         } else {
             merge_garbage(p->kernel, whole->recipe.seed, d, o);
             p->l[i] = -INFINITY;

@@ -22,8 +22,10 @@ struct merge_problem {
 int merge_problem_new(struct merge_problem *problem, const struct merge_recipe *recipe,
                       const struct cp_merge_kernel *kernel);
 
-/* Of one row and head of another problem, the parts in list[0 .. n-1], in this order; -1 is one
- * more part without keys. All rows of the new problem, one, have one head (MERGING-2). As above. */
+/* Of one row and head of another problem, the parts in list[0 .. n-1], in this order (MERGING-2):
+ * -1 is one more part without keys, and MERGE_CLEANED - i part i with zeros as its output. The new
+ * problem has one row and one head. As above. */
+#define MERGE_CLEANED (-2)
 int merge_problem_alone(struct merge_problem *problem, const struct merge_problem *whole, int row,
                         int head, const int *list, int n);
 void merge_problem_free(struct merge_problem *problem);
