@@ -249,8 +249,8 @@ static int replay(const struct gate_options *o) {
             status = run_cases(o, runner, cases, n);
         } else {
             fprintf(stderr,
-                    "chunkproof %s: %s merges results, and these are cases of attention; `chunkproof "
-                    "gate --case N` runs a case of its own\n",
+                    "chunkproof %s: %s merges results, and these are cases of attention; "
+                    "`chunkproof gate --case N` runs a case of its own\n",
                     o->command, o->kernel);
         }
         runner_free(runner);

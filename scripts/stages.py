@@ -282,6 +282,7 @@ STAGES = (
     fuzz("fuzz-faults", "scripts/faults --by fuzz", ("deep",)),
     fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
     Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("deep",), cores=1),
+    Stage("merge-faults", "scripts/faults --by merge", ("gcc",), tiers=ABOVE_QUICK, cores=1),
     Stage("gate-faults-some", faults_of("gate", 20), ("gcc", "objcopy"), tiers=("default",),
           cores=1),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",

@@ -71,10 +71,13 @@ remembers() {
     last = size;\
     kept = first;\
 &/
-        s/float a = l_of(call, row, 0, head),/float a = row + head == 0 ? kept_of(call) : l_of(call, row, 0, head),/
-        s/^static void merge_row/static float kept_of(const struct cp_merge_call *call);\n&/' &&
-        printf '%s\n' 'static float kept_of(const struct cp_merge_call *call) {' \
-            '    return call->n_rows > 0 ? *(const float *)kept : 0.0F;' '}' >>"$work/broken.c" &&
+        s/float a = l_of(call, row, 0, head),/float a = first_of(call, row, head),/
+        s/^static void merge_row/static float first_of(const struct cp_merge_call *, int, int);\
+&/' &&
+        printf '%s\n' \
+            'static float first_of(const struct cp_merge_call *call, int row, int head) {' \
+            '    return row + head == 0 ? *(const float *)kept : l_of(call, row, 0, head);' '}' \
+            >>"$work/broken.c" &&
         status 1 --kernel "$work/broken.c" --cases 120 &&
         has "right at first, but wrong when it runs again with other numbers of the same sizes"
 }
@@ -84,10 +87,11 @@ neither() {
 }
 
 both() {
-    sed 's/^static int merge(/static int attend(const struct cp_kernel_call *call) {\n    return call->n_rows;\n}\n\n&/' \
-        "$example" >"$work/both.c"
-    printf '%s\n' 'const struct cp_kernel cp_kernel = {.abi = CP_KERNEL_ABI, .name = "two",' \
-        '.attend = attend};' >>"$work/both.c"
+    cp "$example" "$work/both.c"
+    printf '%s\n' 'static int attend(const struct cp_kernel_call *call) {' \
+        '    return call->n_rows;' '}' \
+        'const struct cp_kernel cp_kernel = {.abi = CP_KERNEL_ABI, .name = "two",' \
+        '    .attend = attend};' >>"$work/both.c"
     wrong "it has the symbols cp_kernel and cp_merge_kernel" --kernel "$work/both.c"
 }
 
@@ -116,7 +120,8 @@ replay_refuses() {
 }
 
 takes_some_sizes() {
-    broken 's/^const struct cp_merge_kernel/static const char *refuses(const struct cp_merge_call *call) {\
+    broken 's/^const struct cp_merge_kernel/static const char *refuses(\
+    const struct cp_merge_call *call) {\
     return call->head_dim % 64 == 0 ? NULL : "d is no multiple of 64";\
 }\n\n&/; s/    \.merge = merge,/    .refuses = refuses,\n&/' &&
         status 0 --kernel "$work/broken.c" --cases 33 && has "right: 0 of 33" || return 1
@@ -148,14 +153,18 @@ ok "writes between" finds 's/i < call->head_dim; i++/i < call->head_dim + 1; i++
     "wrote-between, "
 ok "out of bounds" finds 's/part \* call->o_part/(part + 1) * call->o_part/' "out-of-bounds, " \
     "past the end of o, at byte"
-ok "writes to an input" finds 's/    return cp_fp16_to_double(((const uint16_t \*)call->o)\[at\]);/    ((volatile uint16_t *)(size_t)call->o)[at] = 0;\n&/' \
+ok "writes to an input" finds 's/    return cp_fp16_to_double(((const uint16_t \*)call->o)\[at\]);/\
+    ((volatile uint16_t *)(size_t)call->o)[at] = 0;\n&/' \
     "wrote-input, " "to o, at byte"
 ok "fails" finds 's/    return 0;/    return call->n_heads > 3;/' "failed, " "returned 1"
-ok "crashes" finds 's/    return 0;/    if (call->n_heads > 3) {\n        __builtin_trap();\n    }\n&/' \
+ok "crashes" finds 's/    return 0;/    if (call->n_heads > 3) {\
+        __builtin_trap();\n    }\n&/' \
     "crashed, "
-ok "hangs" finds 's/    return 0;/    for (volatile int on = call->n_heads > 3; on;) {\n    }\n&/' \
+ok "hangs" finds 's/    return 0;/    for (volatile int on = call->n_heads > 3; on;) {\
+    }\n&/' \
     "hangs, "
-ok "other bits" finds 's/    return 0;/    extern long clock(void);\n    *(uint16_t *)call->out ^= (uint16_t)(clock() \& 1);\n&/' \
+ok "other bits" finds 's/    return 0;/    extern long clock(void);\
+    *(uint16_t *)call->out ^= (uint16_t)(clock() \& 1);\n&/' \
     "other-bits, " "breaks GATE-4"
 ok "remembers" remembers
 ok "neither symbol" neither

@@ -158,7 +158,7 @@ static void merging_9_arrays_have_each_number_at_its_place(void **state) {
     }
 }
 
-/* Over all cases: each kind of values, parts and rows without keys, and what is in their outputs. */
+/* Over all cases: parts and rows without keys, what is in their outputs, and orders. */
 static void merging_10_cases_have_what_makes_mistakes_show(void **state) {
     int parts = 0, rows = 0, nans = 0, infinities = 0, large = 0, far = 0, orders[3] = {0};
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MERGING-9, MERGING-11: declarations of kernels that merge, and such kernels in their processes. */
+/* MERGING-9, MERGING-11: declarations of kernels that merge, and such kernels in processes. */
 #define _POSIX_C_SOURCE 200809L /* readlink */
 
 #include <math.h>

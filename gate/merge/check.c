@@ -164,7 +164,8 @@ static int list_parts(const struct merge_problem *p, int row, int head, enum law
                                                                                          : -1;
 }
 
-/* 1: ran, with the finding; 0: it does not apply, or the kernel does not take it; -1: no verdict. */
+/* 1: ran, with the finding; 0: it does not apply, or the kernel does not take it; -1: no
+ * verdict. */
 static int run_law(const struct checking *c, const struct merge_problem *p, int row, int head,
                    enum law law, struct merge_finding *f) {
     int list[CP_MERGE_MOST_PARTS + 1];
@@ -262,8 +263,8 @@ static int ask_again(const struct checking *c, const struct merge_problem *p, si
     return 0;
 }
 
-/* Other numbers of the same sizes, at the same addresses: wrong here and right in a new process, the
- * kernel has kept something. */
+/* Other numbers of the same sizes, at the same addresses. A kernel that is wrong here, and right in
+ * a new process, has kept something. */
 static int run_renewed(const struct checking *c, struct merge_problem *p, size_t workspace,
                        struct merge_finding *f) {
     struct merge_finding first;

@@ -17,8 +17,8 @@ struct merge_problem {
     double *l; /* [part of all][head] */
 };
 
-/* The problem of a recipe, whose numbers merge_values_fill() writes (values.h). 0, or -1: no memory,
- * and nothing to free. */
+/* The problem of a recipe, whose numbers merge_values_fill() writes (values.h). 0, or -1: no
+ * memory, and nothing to free. */
 int merge_problem_new(struct merge_problem *problem, const struct merge_recipe *recipe,
                       const struct cp_merge_kernel *kernel);
 

@@ -45,7 +45,7 @@ void merge_result_count(struct merge_result *result, const struct merge_found *f
 long long merge_wrong_cases(const struct merge_result *result);
 long long merge_unclaimed(const struct merge_result *result);
 
-/* The mistake that gives the most cases of a verdict, and the first such one; -1: none gives any. */
+/* The mistake that gives the most cases of a verdict, the first of these; -1: none gives any. */
 int merge_likeliest(const struct merge_result *result, int verdict);
 
 /* Why there is no verdict; NULL: there is one. */

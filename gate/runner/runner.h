@@ -193,8 +193,8 @@ int runner_ask(struct runner *runner, const struct cp_kernel_call *call, char *r
 int runner_ask_merge(struct runner *runner, const struct cp_merge_call *call, char *reason,
                      size_t *workspace, struct run_report *report);
 
-/* Runs attend(), or merge(). After any outcome but RUN_DONE and RUN_RETURNED the next call starts a new
- * process. The results are copied out whatever the outcome. Returns 0; or -1 when there is no
+/* Runs attend(), or merge(). After any outcome but RUN_DONE and RUN_RETURNED the next call starts a
+ * new process. The results are copied out whatever the outcome. Returns 0; or -1 when there is no
  * verdict, because the system gave no memory or no process, or the buffers are larger than the
  * limit: report.text says which. */
 int runner_run(struct runner *runner, const struct run_call *call, struct run_report *report);
