@@ -6,6 +6,7 @@
  *     blame               wrong: the row and head alone; without parts that have no key; in another
  *                         order (MERGING-2)
  *     try_laws            right: the same of some row and head, which must be right, too
+ *     run_elsewhere       right: the same call in a new process, which must have the same bits
  *     run_renewed         right: other numbers of the same sizes, at the same addresses */
 #include "gate/merge/check.h"
 
@@ -18,10 +19,14 @@
 #include "gate/judge/judge.h"
 #include "gate/merge/mistakes.h"
 #include "gate/merge/values.h"
+#include "gate/runner/arena.h"
 #include "gate/search/outcome.h"
 
 #define ATTEMPTS 1000 /* to find sizes that the kernel takes */
 #define LAWS     2    /* each so many cases, the laws are tried on a row and head */
+
+#define ELSEWHERE 15 /* each so many cases, one runs in a new process, too: */
+#define THERE     7  /* ... that with index % ELSEWHERE == THERE */
 
 static const int tier_work[GATE_TIERS] = {40000, 150000, 400000};
 
@@ -100,8 +105,18 @@ static int run_twice(const struct checking *c, struct merge_arrays *one, struct 
     return 0;
 }
 
+/* Of all bytes of the results. */
+static uint64_t digest_of(const struct merge_arrays *a) {
+    uint64_t digest = 0;
+    for (int buffer = RUN_OUT; buffer <= RUN_LSE; buffer++) {
+        const struct run_place all = {.bytes = a->run.bytes[buffer]};
+        digest = digest * UINT64_C(0x9E3779B97F4A7C15) + run_place_hash(&all, a->memory[buffer]);
+    }
+    return digest;
+}
+
 static int run_problem(const struct checking *c, const struct merge_problem *p, size_t workspace,
-                       int at_end, struct merge_finding *f) {
+                       int at_end, struct merge_finding *f, uint64_t *digest) {
     struct merge_arrays one, other;
     if (merge_arrays_new(&one, p, workspace) != 0) {
         return no_memory();
@@ -111,6 +126,9 @@ static int run_problem(const struct checking *c, const struct merge_problem *p, 
         return no_memory();
     }
     int result = run_twice(c, &one, &other, at_end, f);
+    if (digest != NULL) {
+        *digest = digest_of(&one);
+    }
     merge_arrays_free(&other);
     merge_arrays_free(&one);
     return result;
@@ -181,7 +199,7 @@ static int run_law(const struct checking *c, const struct merge_problem *p, int 
     int takes = ask(c, &alone, &workspace, f);
     if (takes > 0 && f->verdict == GATE_RIGHT) {
         c->counts->laws++;
-        takes = run_problem(c, &alone, workspace, 1, f) == 0 ? 1 : -1;
+        takes = run_problem(c, &alone, workspace, 1, f, NULL) == 0 ? 1 : -1;
     }
     merge_problem_free(&alone);
     return takes;
@@ -270,14 +288,14 @@ static int run_renewed(const struct checking *c, struct merge_problem *p, size_t
     struct merge_finding first;
     p->recipe.seed += PRNG_STEP;
     merge_values_fill(p);
-    if (run_problem(c, p, workspace, 1, f) != 0) {
+    if (run_problem(c, p, workspace, 1, f, NULL) != 0) {
         return -1;
     }
     if (!gate_is_of_numbers(f->of.verdict) && f->verdict != GATE_OTHER_BITS) {
         return 0;
     }
     runner_restart(c->runner);
-    if (run_problem(c, p, workspace, 1, &first) != 0) {
+    if (run_problem(c, p, workspace, 1, &first, NULL) != 0) {
         return -1;
     }
     if (first.verdict == GATE_RIGHT) {
@@ -289,17 +307,42 @@ static int run_renewed(const struct checking *c, struct merge_problem *p, size_t
     return 0;
 }
 
+/* The same call in a new process must have the same bits. */
+static int run_elsewhere(const struct checking *c, const struct merge_problem *p, size_t workspace,
+                         int at_end, uint64_t digest, struct merge_finding *f) {
+    struct merge_finding there;
+    uint64_t other = digest;
+    runner_restart(c->runner);
+    if (run_problem(c, p, workspace, at_end, &there, &other) != 0) {
+        return -1;
+    }
+    if (there.verdict != GATE_RIGHT) {
+        *f = there;
+    } else if (other != digest) {
+        f->verdict = f->of.verdict = GATE_OTHER_BITS;
+        gate_finding_breaks(&f->of, "GATE-4");
+        (void)snprintf(f->of.text, sizeof f->of.text,
+                       "the results have other bits when the call runs in another process");
+    }
+    return 0;
+}
+
 /* ---- A case ---- */
 
 static int run_case(const struct checking *c, struct merge_problem *p, size_t workspace,
                     long long index, struct merge_finding *f) {
     merge_values_fill(p);
-    int result = run_problem(c, p, workspace, index % 4 != 3, f);
+    uint64_t digest = 0;
+    int at_end = index % 4 != 3;
+    int result = run_problem(c, p, workspace, at_end, f, &digest);
     if (result == 0 && gate_is_of_numbers(f->of.verdict)) {
         result = blame(c, p, f);
     }
     if (result == 0 && f->verdict == GATE_RIGHT && index % LAWS == 0) {
         result = try_laws(c, p, f);
+    }
+    if (result == 0 && f->verdict == GATE_RIGHT && index % ELSEWHERE == THERE) {
+        result = run_elsewhere(c, p, workspace, at_end, digest, f);
     }
     if (result == 0 && f->verdict == GATE_RIGHT) {
         result = ask_again(c, p, workspace, f);
