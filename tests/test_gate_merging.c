@@ -359,7 +359,8 @@ static void merging_11_no_right_kernel_is_called_wrong(void **state) {
     unsigned long long random = 1;
     long long unclaimed = 0, compared = 0;
     (void)state;
-    for (int i = 0; i < 16 * MERGE_VALUES; i++) {
+    for (int i = 0; i < 48 * MERGE_VALUES; i++) {
+        const int types[] = {CP_FP32, CP_FP16, CP_BF16};
         struct cp_merge_kernel k = plain;
         struct merge_finding f;
         struct made m;
@@ -367,6 +368,11 @@ static void merging_11_no_right_kernel_is_called_wrong(void **state) {
         k.arithmetic.way = round % 4;
         k.arithmetic.converts = round / 4 % 3;
         k.arithmetic.out_type = round % 2 == 0 ? CP_FP32 : CP_BF16;
+        k.arithmetic.values = types[round / 16];
+        k.arithmetic.weights = k.arithmetic.partials = types[round / 3 % 3];
+        k.arithmetic.truncates = round / 5 % 2;
+        k.arithmetic.flushes = round / 7 % 2;
+        k.arithmetic.above = round % 4 == CP_MERGING_PAIRWISE ? 0.0 : round % 3;
         k.base = round / 2 % 2;
         k.most_parts = MERGING_MOST_PARTS;
         make_of(&m, &k, i, 1 + i % MERGING_MOST_DIM);
