@@ -126,7 +126,7 @@ char *gate_warning(const struct gate_report *report);
 char *gate_note(const struct gate_report *report, int i);
 
 /* The command with its options but for --case and --cases. */
-void gate_put_command(FILE *file, const struct gate_options *options);
+void gate_put_command(FILE *out, const struct gate_options *o);
 
 /* Lines of the text that say what held the kernel: bits of enum run_contained. */
 void gate_print_held(FILE *file, unsigned contained);

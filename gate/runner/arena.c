@@ -255,9 +255,9 @@ void *run_result(const struct run_call *call, int buffer) {
                              : (merge != NULL ? merge->lse : call->call.lse);
 }
 
-/* memcpy() and memcmp() do not accept NULL, even for 0 bytes. */
+/* memcpy() and memcmp() do not accept NULL, even for 0 bytes. What is absent has none. */
 static void copy(void *to, const void *from, size_t bytes) {
-    if (bytes > 0) {
+    if (bytes > 0 && from != NULL) {
         memcpy(to, from, bytes);
     }
 }
@@ -295,7 +295,7 @@ static int input_changed(const struct run_place *place, const unsigned char *are
                          struct run_spot *spot) {
     const unsigned char *now = arena + place->begin, *before = was;
     size_t i = 0;
-    if (place->bytes == 0 || memcmp(now, before, place->bytes) == 0) {
+    if (place->bytes == 0 || before == NULL || memcmp(now, before, place->bytes) == 0) {
         return -1;
     }
     while (i + 1 < place->bytes && now[i] == before[i]) {

@@ -301,20 +301,16 @@ static int request(struct runner *runner, enum run_request kind, struct run_repo
 
 /* ---- Requests ---- */
 
-static int ask(struct runner *runner, const struct cp_kernel_call *call,
-               const struct cp_merge_call *merge, char *reason, size_t *workspace,
-               struct run_report *report) {
+/* NULL: there is no process to ask, and the report says why; else what it shares. */
+static struct run_control *begin_asking(struct runner *runner, char *reason, size_t *workspace,
+                                        struct run_report *report) {
     reason[0] = '\0';
     *workspace = 0;
-    if (get_ready(runner, report) != READY) {
-        return -1;
-    }
-    struct run_control *control = runner->process.control;
-    if (merge != NULL) {
-        control->asked_merge = *merge;
-    } else {
-        control->asked = *call;
-    }
+    return get_ready(runner, report) == READY ? runner->process.control : NULL;
+}
+
+static int ask(struct runner *runner, char *reason, size_t *workspace, struct run_report *report) {
+    const struct run_control *control = runner->process.control;
     if (request(runner, RUN_REQUEST_ASK, report) != 0) {
         return -1;
     }
@@ -325,12 +321,22 @@ static int ask(struct runner *runner, const struct cp_kernel_call *call,
 
 int runner_ask(struct runner *runner, const struct cp_kernel_call *call, char *reason,
                size_t *workspace, struct run_report *report) {
-    return ask(runner, call, NULL, reason, workspace, report);
+    struct run_control *control = begin_asking(runner, reason, workspace, report);
+    if (control == NULL) {
+        return -1;
+    }
+    control->asked = *call;
+    return ask(runner, reason, workspace, report);
 }
 
 int runner_ask_merge(struct runner *runner, const struct cp_merge_call *call, char *reason,
                      size_t *workspace, struct run_report *report) {
-    return ask(runner, NULL, call, reason, workspace, report);
+    struct run_control *control = begin_asking(runner, reason, workspace, report);
+    if (control == NULL) {
+        return -1;
+    }
+    control->asked_merge = *call;
+    return ask(runner, reason, workspace, report);
 }
 
 /* Places the buffers and fills them. -1: they do not fit, or there is not enough memory. */
