@@ -70,6 +70,16 @@ bits_of_a_process() {
         has "the results have other bits when the call runs in another process"
 }
 
+# On the executor, right; and without a barrier, where the lines of a race are named.
+cuda() {
+    status 0 --kernel tests/gate/merge_warps.cu --on executor --cases 33 &&
+        has "right: 0 of 33 cases wrong" && has "in device memory" || return 1
+    CXXFLAGS="-O2 -DNO_BARRIER" status 1 --kernel tests/gate/merge_warps.cu --on executor --first &&
+        has "races, 1 case; breaks GATE-1" && has "writes 4 bytes at weight+0" &&
+        grep -q "in tests/gate/merge_warps.cu:.* read there in tests/gate/merge_warps.cu:" \
+            "$work/out"
+}
+
 # What it keeps from the first call is right there.
 remembers() {
     broken 's/^static int merge(.*/static const void *kept;\n&/
@@ -178,6 +188,7 @@ ok "other bits" finds 's/    return 0;/    extern long clock(void);\
     *(uint16_t *)call->out ^= (uint16_t)(clock() \& 1);\n&/' \
     "other-bits, " "breaks GATE-4"
 ok "bits of a process" bits_of_a_process
+ok "CUDA" cuda
 ok "remembers" remembers
 ok "neither symbol" neither
 ok "both symbols" both

@@ -38,6 +38,7 @@ static void merging_9_a_declaration_is_checked(void **state) {
 #define WITH(change, words) (k = plain, k.change, check_says(&k, words))
     WITH(o_type = 9, "k.so: cp_merge_kernel.o_type is 9");
     WITH(l_type = CP_BF16, "cp_merge_kernel.l_type is 3");
+    WITH(memory = 2, "cp_merge_kernel.memory is 2");
     WITH(base = 2, "cp_merge_kernel.base is 2; it may be CP_BASE_E (0) or CP_BASE_2 (1)");
     WITH(lse = 3, "cp_merge_kernel.lse is 3");
     WITH(parts = -1, "cp_merge_kernel.parts is -1");

@@ -22,8 +22,9 @@
 #include "gate/runner/arena.h"
 #include "gate/search/outcome.h"
 
-#define ATTEMPTS 1000 /* to find sizes that the kernel takes */
-#define LAWS     2    /* each so many cases, the laws are tried on a row and head */
+#define ATTEMPTS  1000 /* to find sizes that the kernel takes */
+#define SIMULATED 8    /* how many times smaller cases are for the executor of CUDA kernels */
+#define LAWS      2    /* each so many cases, the laws are tried on a row and head */
 
 #define ELSEWHERE 15 /* each so many cases, one runs in a new process, too: */
 #define THERE     7  /* ... that with index % ELSEWHERE == THERE */
@@ -368,7 +369,8 @@ int merge_check_case(const struct gate_options *options, struct runner *runner, 
         struct merge_problem p;
         size_t workspace = 0;
         merge_recipe_make(&found->recipe, c.kernel, options->seed, index, attempt,
-                          options->shape.head_dim, tier_work[options->tier]);
+                          options->shape.head_dim,
+                          tier_work[options->tier] / (runner_is_simulated(runner) ? SIMULATED : 1));
         if (merge_problem_new(&p, &found->recipe, c.kernel) != 0) {
             return no_memory();
         }

@@ -56,16 +56,16 @@ static json_t *kernel_json(const struct merge_report *report) {
                     : k->empty_value > 0.0         ? json_string("infinity")
                                                    : json_string("-infinity");
     return json_pack(
-        "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:s,s:b,s:o,s:s,s:s,s:o,s:s,s:b,s:b,s:o}", "name",
-        string(k->name), "file", string(report->options->kernel), "o_type",
+        "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:s,s:b,s:o,s:s,s:s,s:o,s:s,s:b,s:b,s:o}",
+        "name", string(k->name), "file", string(report->options->kernel), "o_type",
         gate_type_name(k->o_type), "l_type", gate_type_name(k->l_type), "out_type",
         gate_type_name(k->arithmetic.out_type), "lse_type", gate_type_name(k->arithmetic.lse_type),
-        "base", k->base == CP_BASE_2 ? "2" : "e", "lse", lse[k->lse], "least_parts",
-        merge_least_parts(k), "most_parts", k->most_parts, "parts",
-        k->parts == CP_PARTS_BY_ROW ? "by-row" : "equal", "in_place", k->in_place, "layout",
-        layout_json(&k->layout), "empty_out", gate_empty_name(k->empty_out), "empty_lse",
-        gate_empty_name(k->empty_lse), "empty_value", value, "empty_o",
-        k->empty_o == CP_EMPTY_O_NUMBERS ? "numbers" : "any", "never_empty_parts",
+        "memory", k->memory == CP_DEVICE_MEMORY ? "device" : "host", "base",
+        k->base == CP_BASE_2 ? "2" : "e", "lse", lse[k->lse], "least_parts", merge_least_parts(k),
+        "most_parts", k->most_parts, "parts", k->parts == CP_PARTS_BY_ROW ? "by-row" : "equal",
+        "in_place", k->in_place, "layout", layout_json(&k->layout), "empty_out",
+        gate_empty_name(k->empty_out), "empty_lse", gate_empty_name(k->empty_lse), "empty_value",
+        value, "empty_o", k->empty_o == CP_EMPTY_O_NUMBERS ? "numbers" : "any", "never_empty_parts",
         (k->never & CP_NEVER_EMPTY_PARTS) != 0, "never_empty_rows",
         (k->never & CP_NEVER_EMPTY_ROWS) != 0, "arithmetic", arithmetic_json(&k->arithmetic));
 }

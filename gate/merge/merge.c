@@ -8,6 +8,7 @@
 #include "cli/base/command.h"
 #include "cli/base/text.h"
 #include "gate/merge/report.h"
+#include "gate/source/lines.h"
 
 /* 0 after naming an option that only attention has. */
 static int takes_options(const struct gate_options *o) {
@@ -30,15 +31,17 @@ static int takes_options(const struct gate_options *o) {
     return option == NULL;
 }
 
-/* Is the smallest case of each verdict wrong in a new process, too? 0, or -1 after a message. */
-static int run_found_again(const struct gate_options *o, merge_starter *start, void *context,
-                           const volatile int *stop, struct merge_result *r) {
+/* Is the smallest case of each verdict wrong in a new process, too? Its text gets lines of the
+ * source. 0, or -1 after a message. */
+static int run_found_again(const struct gate_options *o, const char *file, merge_starter *start,
+                           void *context, const volatile int *stop, struct merge_result *r) {
     for (int i = GATE_RIGHT + 1; i < MERGE_VERDICTS && *stop == 0; i++) {
         struct merge_found again;
         struct merge_counts counts = {0, 0};
         if (r->verdicts[i] == 0 || i == GATE_HANGS) {
             continue;
         }
+        gate_name_lines(file, r->found[i].finding.of.text, sizeof r->found[i].finding.of.text);
         struct runner *runner = start(context);
         if (runner == NULL) {
             return -1;
@@ -86,7 +89,9 @@ int merge_gate(const struct gate_options *o, struct gate_files *files, struct ru
     if (takes_options(o)) {
         int failed = merge_check(o, runner, start, context, result, stop) != 0;
         int found = merge_wrong_cases(result) > 0;
-        failed = (found && run_found_again(o, start, context, stop, result) != 0) || failed;
+        failed =
+            (found && run_found_again(o, runner_file(runner), start, context, stop, result) != 0) ||
+            failed;
         if (!failed || found) {
             merge_print_text(stdout, &report);
             status = write_json(files, &report) != 0 ? EXIT_BAD_USE : status_of(result);

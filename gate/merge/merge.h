@@ -4,7 +4,7 @@
  *   seed, index -> recipe -> problem, values -> arrays -> runner -> judge -> finding -> result
  *
  * What attention has and merges have not yet: --save and its cases for `replay` and `explain`,
- * --state, --junit, --html, --rules, kernels in device memory. */
+ * --state, --junit, --html, --rules. */
 #ifndef CHUNKPROOF_GATE_MERGE_MERGE_H
 #define CHUNKPROOF_GATE_MERGE_MERGE_H
 

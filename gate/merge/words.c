@@ -31,6 +31,7 @@ char *merge_takes(const struct cp_merge_kernel *k) {
     } else {
         fprintf(out, "; lse %s, %s", gate_type_name(a->lse_type), lse[k->layout.lse]);
     }
+    fputs(k->memory == CP_DEVICE_MEMORY ? "; in device memory" : "", out);
     fprintf(out, "%s; base %s", k->layout.gaps == CP_GAPS_NONE ? "; no gaps" : "",
             k->base == CP_BASE_2 ? "2" : "e");
     text_close(out);

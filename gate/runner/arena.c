@@ -177,6 +177,10 @@ void run_layout_point_merge(const struct run_layout *layout, unsigned char *aren
                             struct cp_merge_call *call) {
     void *pointer[RUN_BUFFERS];
     find_addresses(layout, arena, pointer);
+    run_layout_set_merge(pointer, call);
+}
+
+void run_layout_set_merge(void *const pointer[RUN_BUFFERS], struct cp_merge_call *call) {
     call->part_begin = pointer[RUN_PART_BEGIN];
     call->o = pointer[RUN_O];
     call->l = pointer[RUN_L];

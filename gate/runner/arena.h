@@ -75,7 +75,8 @@ void run_layout_point(const struct run_layout *layout, unsigned char *arena,
 void run_layout_point_merge(const struct run_layout *layout, unsigned char *arena,
                             struct cp_merge_call *call);
 
-/* The pointers of a call of attention, in the order of the buffers. */
+/* The pointers of a call of attention, or of a merge, in the order of the buffers. */
+void run_layout_set_merge(void *const pointer[RUN_BUFFERS], struct cp_merge_call *call);
 void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *call);
 
 /* Where V is in the memory of K, its pointer: v_offset numbers of so many bytes behind K, or K's

@@ -18,6 +18,7 @@ static int check_choices(const struct cp_merge_kernel *kernel, const char *file,
     const struct run_field fields[] = {
         {"o_type", kernel->o_type, RUN_TYPES, RUN_TYPE_NAMES},
         {"l_type", kernel->l_type, LSE_TYPES, LSE_TYPE_NAMES},
+        {"memory", kernel->memory, two, "CP_HOST_MEMORY (0) or CP_DEVICE_MEMORY (1)"},
         {"base", kernel->base, two, "CP_BASE_E (0) or CP_BASE_2 (1)"},
         {"lse", kernel->lse, three, "CP_LSE_ASKED (0), CP_LSE_ALWAYS (1) or CP_LSE_NEVER (2)"},
         {"parts", kernel->parts, two, "CP_PARTS_EQUAL (0) or CP_PARTS_BY_ROW (1)"},

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "cli/base/command.h"
+#include "gate/runner/asked.h"
 #include "gate/runner/box.h"
 #include "gate/runner/contain.h"
 #include "gate/runner/device.h"
@@ -255,8 +256,9 @@ static enum run_load find_device(struct child *child, void *object) {
     return RUN_LOADED;
 }
 
-static enum run_load load_merging(struct run_control *control,
+static enum run_load load_merging(struct child *child, void *object,
                                   const struct cp_merge_kernel *kernel) {
+    struct run_control *control = child->control;
     int abi = kernel->abi;
     run_control_open(control);
     control->merges = 1;
@@ -272,7 +274,7 @@ static enum run_load load_merging(struct run_control *control,
     if (copy.name != NULL) {
         copy_text(control, control->name, copy.name);
     }
-    return RUN_LOADED;
+    return copy.memory == CP_DEVICE_MEMORY ? find_device(child, object) : RUN_LOADED;
 }
 
 static enum run_load load_kernel(struct child *child, const char *file) {
@@ -286,7 +288,7 @@ static enum run_load load_kernel(struct child *child, const char *file) {
     const struct cp_kernel *kernel = dlsym(object, "cp_kernel");
     const struct cp_merge_kernel *merging = dlsym(object, "cp_merge_kernel");
     if (merging != NULL) {
-        return kernel != NULL ? RUN_TWO_SYMBOLS : load_merging(control, merging);
+        return kernel != NULL ? RUN_TWO_SYMBOLS : load_merging(child, object, merging);
     }
     if (kernel == NULL) {
         return RUN_NO_SYMBOL;
@@ -368,19 +370,6 @@ static void take_request(const struct child *child) {
     control->workspace = 0;
 }
 
-/* NULL: the call is taken. */
-static const char *ask_refuses(const struct run_control *control) {
-    const struct cp_merge_kernel *merging = &control->merging;
-    if (control->merges) {
-        return merging->refuses != NULL ? merging->refuses(&control->merge) : NULL;
-    }
-    return control->kernel.refuses != NULL ? control->kernel.refuses(&control->call) : NULL;
-}
-
-static int has_workspace(const struct run_control *control) {
-    return control->merges ? control->merging.workspace != NULL : control->kernel.workspace != NULL;
-}
-
 static void serve_ask(const struct child *child) {
     struct run_control *control = child->control;
     const char *reason = NULL;
@@ -391,13 +380,12 @@ static void serve_ask(const struct child *child) {
     run_layout_point_merge(NULL, NULL, &control->merge);
     control->phase = RUN_IN_REFUSES;
     run_control_close(control);
-    reason = ask_refuses(control);
+    reason = run_refuses(control);
     if (reason != NULL) {
         copy_text(control, control->text, reason[0] != '\0' ? reason : "it gives no reason");
-    } else if (has_workspace(control)) {
+    } else {
         enter(control, RUN_IN_WORKSPACE);
-        workspace = control->merges ? control->merging.workspace(&control->merge)
-                                    : control->kernel.workspace(&control->call);
+        workspace = run_workspace(control);
     }
     leave(control);
     run_control_open(control);
@@ -460,9 +448,7 @@ static void give_time_to_late_threads(int before) {
 /* Runs the kernel: what it returns, and how long it took. */
 static int attend(const struct child *child, double *seconds) {
     double start = seconds_now();
-    const struct run_control *control = child->control;
-    int status = control->merges ? control->merging.merge(&control->merge)
-                                 : control->kernel.attend(&control->call);
+    int status = run_call_kernel(child->control);
     *seconds = seconds_now() - start;
     return status;
 }
@@ -494,7 +480,8 @@ static size_t element_of(const struct cp_kernel *kernel) {
 static int prepare(struct child *child, char *text) {
     struct run_control *control = child->control;
     const struct run_layout *layout = &control->current;
-    int on_device = control->kernel.memory == CP_DEVICE_MEMORY;
+    void *pointer[RUN_BUFFERS];
+    int on_device = run_memory(control) == CP_DEVICE_MEMORY;
     run_layout_point(layout, child->arena, &control->call);
     run_layout_point_merge(layout, child->arena, &control->merge);
     (void)snprintf(text, RUN_TEXT, "the system cannot protect so many pieces of memory");
@@ -513,10 +500,13 @@ static int prepare(struct child *child, char *text) {
     control->on_host.q = control->on_host.k = control->on_host.v = NULL;
     control->on_host.out = control->on_host.lse = control->on_host.workspace = NULL;
     control->call.on_host = &control->on_host;
-    if (run_device_enter(&child->device, layout, child->arena, control->poison, &control->call,
-                         text) != 0) {
+    if (run_device_enter(&child->device, layout, child->arena, control->poison, pointer, text) !=
+        0) {
         return -1;
     }
+    run_layout_set(pointer, &control->call);
+    run_layout_set_merge(pointer, &control->merge);
+    control->call.stream = control->merge.stream = child->device.stream;
     run_join(&control->call, control->kernel.layout.tensors, element_of(&control->kernel));
     for (int b = 0; b < RUN_BUFFERS; b++) {
         const struct run_device_array *array = &child->device.array[b];
@@ -545,7 +535,7 @@ static void serve_attend(struct child *child) {
         return;
     }
     double worked = seconds_worked();
-    if (control->kernel.memory == CP_DEVICE_MEMORY) {
+    if (run_memory(control) == CP_DEVICE_MEMORY) {
         outcome = attend_on_device(child, &status, &seconds, text);
     } else {
         status = attend(child, &seconds);

@@ -37,7 +37,11 @@
  *
  * That no key is in two parts is the caller's care: no merge can see it (MERGING-3).
  *
- * tests/example/merge_kernel.c is a complete one. Arrays are in host memory. */
+ * A kernel for a GPU declares it (`memory`), gets all arrays in device memory, part_begin too, and
+ * starts its work on `stream`. `chunkproof gate --kernel mine.cu` also runs it where there is no
+ * GPU.
+ *
+ * tests/example/merge_kernel.c and tests/gate/merge_warps.cu are complete ones. */
 #ifndef CHUNKPROOF_MERGE_KERNEL_H
 #define CHUNKPROOF_MERGE_KERNEL_H
 
@@ -68,8 +72,8 @@ extern "C" {
  * parts of all rows follow one another.
  *
  * - o, l and part_begin are read-only. Arrays do not overlap, and each begins at a multiple of 64
- *   bytes. lse may be NULL: it is not asked for. Nothing else is NULL, but part_begin and, of 0
- *   bytes, workspace.
+ *   bytes. lse may be NULL: it is not asked for. Nothing else is NULL, but part_begin,
+ *   stream and, of 0 bytes, workspace.
  * - Strides are in elements, and positive but for those zeros. The numbers of an output follow one
  *   another; log-sum-exps do so only without gaps.
  * - In place (`in_place`) part 0 of each row lies in out and lse, which the kernel reads before it
@@ -94,6 +98,8 @@ struct cp_merge_call {
 
     void *workspace; /* at least workspace_size bytes, with anything in it */
     size_t workspace_size;
+
+    void *stream; /* a cudaStream_t, where arrays are in device memory; else NULL */
 };
 
 /* Does a call ask for the log-sum-exp? */
@@ -139,6 +145,7 @@ struct cp_merge_kernel {
     const char *name; /* for reports */
     int o_type;       /* of o: CP_FP16, CP_BF16, CP_FP32 or CP_FP64 */
     int l_type;       /* of l: CP_FP32 or CP_FP64 */
+    int memory;       /* CP_HOST_MEMORY or CP_DEVICE_MEMORY (kernel.h) */
     int base;         /* of l and lse: CP_BASE_E or CP_BASE_2 */
     int lse;          /* CP_LSE_ASKED, CP_LSE_ALWAYS or CP_LSE_NEVER */
     int least_parts;  /* of a row with parts; 0 stands for 1 */
@@ -165,8 +172,8 @@ struct cp_merge_kernel {
     size_t (*workspace)(const struct cp_merge_call *call);
 
     /* Returns 0, or another number if it failed, which is a finding. When it returns, everything is
-     * written and nothing is running in the background. Results must not depend on earlier
-     * calls. */
+     * written and nothing is running in the background; with device memory, once everything that
+     * it put on its stream is done. Results must not depend on earlier calls. */
     int (*merge)(const struct cp_merge_call *call);
 };
 
