@@ -8,6 +8,8 @@
     scripts/run_tests.py --build build --only shell         tests/*.sh, each with the command's path
     scripts/run_tests.py --build build pool install         these stems
     scripts/run_tests.py --build build --wrap "valgrind -q" the programs under another one
+    scripts/run_tests.py --build build --sample 4           of four tests about one: which, the
+                                                            commit says (scripts/samples.py)
 
 A program says `ok ...` or `not ok ...` on a line for each test (TAP; cmocka is asked for it). It
 fails also when it says nothing, or less than its plan (`1..N`), ends with another status than 0,
@@ -30,6 +32,9 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TypeAlias
+
+sys.dont_write_bytecode = True
+import samples  # noqa: E402
 
 Test: TypeAlias = tuple[str, list[str]]  # its stem, and its command line
 
@@ -189,6 +194,7 @@ def main() -> int:
     parser.add_argument("--build", default="build")
     parser.add_argument("--only", action="append", choices=("unit", "simt", "shell"))
     parser.add_argument("--except", dest="leave_out", action="append", default=[], metavar="STEM")
+    parser.add_argument("--sample", default="1", metavar="N", help="N or N:K (scripts/samples.py)")
     parser.add_argument("--wrap", default="", help="a command line that each program is given to")
     parser.add_argument("--limit", type=int, default=600, help="seconds for one program")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -197,8 +203,16 @@ def main() -> int:
 
     wrap = shlex.split(options.wrap)
     kept = seconds_file(options.build, wrap)
+    try:
+        n, k = samples.read(options.sample)
+    except samples.BadSample as problem:
+        print(f"scripts/run_tests.py: {problem}", file=sys.stderr)
+        return 2
+    if n > 1:
+        print(f"scripts/run_tests.py: --sample {n}:{k}", file=sys.stderr)
+    found = find(options.build, options.only, options.stems, options.leave_out)
     tests = longest_first(
-        find(options.build, options.only, options.stems, options.leave_out), read_seconds(kept)
+        [test for test in found if samples.has(test[0], n, k)], read_seconds(kept)
     )
 
     def one(test: Test) -> tuple[Test, str, int, int, int, str | None, float, float]:

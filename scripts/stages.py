@@ -69,9 +69,9 @@ def without(stems: Iterable[str]) -> str:
     return "".join(f" --except {name}" for name in stems)
 
 
-def unless_deep(stems: Iterable[str]) -> str:
-    """Words for sh: without these tests, but for TIER=deep."""
-    return ' $([ "$TIER" = deep ] || echo' + without(stems) + ")"
+def unless_deep(stems: Iterable[str], sample: int = 1) -> str:
+    """Words for sh: without these tests, and of so many about one, but for TIER=deep."""
+    return f' $([ "$TIER" = deep ] || echo --sample {sample}' + without(stems) + ")"
 
 
 # The command's tests that take longest: of the gate and of explain, which compile or run kernel
@@ -79,6 +79,8 @@ def unless_deep(stems: Iterable[str]) -> str:
 OF_THE_GATE = ("cli_gate", "cli_explain", "gate_reports")
 LONG = OF_THE_GATE + ("explain_faults", "cli_gate_cuda", "scripts", "cli_bench", "catalogue",
                       "cli_gate_fight", "cli_gate_state", "cli_gate_conventions", "try", "lint")
+# Sanitized they take longest, or run programs that are not sanitized.
+LONG_SANITIZED = ("cli_bench", "cli_gate_conventions", "lint", "try")
 # Only `make test` and the deep tier run these: they try each fault, or run the executor.
 LONGEST = ("explain_faults", "cli_gate_cuda")
 
@@ -125,16 +127,14 @@ OF_THE_LIBRARY = ("decoder_refusal", "exact", "format", "number", "opt_kernels",
 
 # Most of the time under valgrind: the walks through many small worlds, the tests of the gate, of
 # decoders, fast attention, tolerances and traces, and one of large files. Besides, those that need
-# long double, which valgrind computes as double. By default valgrind runs the others.
+# long double, which valgrind computes as double. By default valgrind runs a sample of the others.
 NOT_IN_VALGRIND = WALKS + (
     "answer", "batch", "batch_decoder", "decoder", "decoder_modules", "layers", "opt_decoder",
     "pml_random", "gate", "gate_serving", "gate_state", "gate_ends", "gate_modules",
     "gate_rotation", "device", "elsewhere", "runner", "runner_load", "emulate",
     "opt", "opt_amx", "opt_exp", "amx_dot", "simulate", "simulate_laws", "trace", "trace_opt",
     "bound", "merging_bound", "tolerance", "tolerance_bound", "tolerance_parts", "exact",
-    "score_shift_kernels", "explain_model",
-    "opt_masks", "opt_scales", "opt_scores", "opt_widths", "opt_windows", "invariance",
-    "gate_cache", "gate_masks", "gate_pages", "gate_scores", "gate_widths")
+    "score_shift_kernels", "explain_model")
 # As many numbers and cases as an instrumented run has time for. Deep: the tests' own numbers.
 FEWER = '[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS={} CHUNKPROOF_CASES={}; '
 
@@ -168,11 +168,12 @@ def sanitized_command(compiler: str) -> Stage:
                 "explain_faults")
     run = tests(build, f"CC={compiler} EXTRA_CFLAGS='-O1 {SANITIZE}'", "--only shell")
     return under_sanitizers(f"{build}-command", compiler, run + without(left_out) +
-                            unless_deep(OF_THE_GATE + ("cli_bench", "opt_amx")), tiers=("deep",))
+                            unless_deep(OF_THE_GATE + LONG_SANITIZED), tiers=("deep",))
 
 
 def valgrind() -> Stage:
-    run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'") + unless_deep(NOT_IN_VALGRIND)
+    run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'") + \
+        unless_deep(NOT_IN_VALGRIND, 4)
     return Stage("valgrind", run, ("gcc", "valgrind"),
                  {"CHUNKPROOF_ELEMENTS": "600", "CHUNKPROOF_CASES": "60"},
                  tiers=("deep",))
@@ -206,7 +207,7 @@ def arm64() -> Stage:
     options = f"CC='{compiler}' AR=aarch64-linux-gnu-ar " \
               "XML_CFLAGS=-I=/usr/include/libxml2 XML_LIBS=-lxml2"
     run = tests("arm64", options, f"--only unit --wrap 'qemu-aarch64 -L {ARM}' " + " ".join(stems),
-                " ".join(f"build/arm64/tests/test_{stem}" for stem in stems))
+                " ".join(f"build/arm64/tests/test_{stem}" for stem in stems)) + unless_deep((), 2)
     probe = f"echo 'int main(void) {{ return 0; }}' | " \
             f"{compiler} -x c - -o build/tools/arm64.probe && " \
             f"qemu-aarch64 -L {ARM} build/tools/arm64.probe"
@@ -263,7 +264,7 @@ STAGES = (
     unit("clang", ("deep",)),  # by default with sanitizers: asan-clang
     command(),
     Stage("faults", "scripts/faults", ("gcc",), tiers=("deep",)),
-    Stage("faults-some", faults_of("test", 12), ("gcc",), tiers=("default",)),
+    Stage("faults-some", faults_of("test", 20), ("gcc",), tiers=("default",)),
     Stage("python-faults", make("gcc", "command", "CC=gcc") + " && scripts/faults --by python",
           ("gcc",), tiers=ABOVE_QUICK, cores=1),
     arm64(),
@@ -285,7 +286,7 @@ STAGES = (
     fuzz("fuzz-faults", "scripts/faults --by fuzz", ("deep",)),
     fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
     Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("deep",), cores=1),
-    Stage("gate-faults-some", faults_of("gate", 40), ("gcc", "objcopy"), tiers=("default",),
+    Stage("gate-faults-some", faults_of("gate", 80), ("gcc", "objcopy"), tiers=("default",),
           cores=1),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",
           (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=ABOVE_QUICK,

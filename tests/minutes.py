@@ -170,6 +170,31 @@ class Kept(InDirectory):
         self.assertEqual(order, ["others", "alone"])
 
 
+class Samples(InDirectory):
+    def test_a_sample_runs_some_and_all_samples_run_all(self) -> None:
+        os.mkdir(os.path.join(self.directory, "tests"))
+        stems = ["tree", "plan", "pool", "exact", "softmax"]
+        for stem in stems:
+            program = os.path.join(self.directory, "tests", "test_" + stem)
+            with open(program, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\necho ok 1\n")
+            os.chmod(program, 0o755)
+
+        def run(sample: str) -> tuple[int, list[str], str]:
+            run = subprocess.run(["scripts/run_tests.py", "--build", self.directory,
+                                  "--only", "unit", "--sample", sample, *stems],
+                                 capture_output=True, text=True, cwd=ROOT, check=False)
+            return (run.returncode, [line.split()[0] for line in run.stdout.splitlines()[:-1]],
+                    run.stderr)
+
+        samples = [run(f"2:{k}") for k in range(2)]
+        self.assertEqual(sorted(samples[0][1] + samples[1][1]), sorted(stems))
+        self.assertTrue(all(status == 0 and names for status, names, _ in samples))
+        self.assertEqual(samples[1][2], "scripts/run_tests.py: --sample 2:1\n")
+        status, _, said = run("2:2")
+        self.assertEqual((status, "the samples are 2:0 to 2:1" in said), (2, True), said)
+
+
 class Keys(InDirectory):
     """What changes the outcome changes the key."""
 

@@ -46,7 +46,7 @@ NOTICED = who.Outcome(who.Verdict.NOTICED, "test_plan: a")
 class Stems(unittest.TestCase):
     def names(self, stem: str, faults: list[Fault]) -> list[str]:
         with mock.patch.object(trying, "load", lambda: faults):
-            return [fault.name for fault in trying.faults_of(stem)]
+            return [fault.name for fault in trying.faults_by_stem()[stem]]
 
     def test_each_unit_test_is_a_stem(self) -> None:
         self.assertLessEqual({"tree", "softmax", "opt_tree", "tolerance_parts"},
@@ -72,7 +72,7 @@ class Stems(unittest.TestCase):
         self.assertEqual(self.names("opt_tree", faults), ["opt"])
 
     def test_every_fault_that_a_test_must_notice_has_a_stem(self) -> None:
-        tried = {fault.name for stem in trying.stems() for fault in trying.faults_of(stem)}
+        tried = {fault.name for faults in trying.faults_by_stem().values() for fault in faults}
         for_tests = {fault.name for fault in load() if "test" in fault.fields}
         self.assertGreater(len(for_tests), 0)
         self.assertEqual(for_tests - tried, set())
