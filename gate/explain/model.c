@@ -357,9 +357,10 @@ static void say_lse(struct explain_model *x, const struct sums *s) {
 static void add_sinks(struct explain_model *x, const struct explain_choice *c, struct sums *s) {
     static const struct explain_choice right;
     int is_beside = is_beside_lse(x, c);
-    double of_keys = s->n;
-    s->n += exp(explain_sink(x, c, IN_N) - x->m_all);
-    s->of_lse = of_keys + (is_beside ? 0.0 : exp(explain_sink(x, c, IN_O) - x->m_all));
+    /* Where nothing is said of lse, sums belong to the largest score. */
+    double of_keys = s->n, m = isnan(x->m_all) ? x->m_right : x->m_all;
+    s->n += exp(explain_sink(x, c, IN_N) - m);
+    s->of_lse = of_keys + (is_beside ? 0.0 : exp(explain_sink(x, c, IN_O) - m));
     s->right_n += exp(explain_sink(x, &right, IN_N) - x->m_right);
 }
 
