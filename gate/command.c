@@ -15,6 +15,7 @@
 #include "cli/base/text.h"
 #include "gate/explain/explain.h"
 #include "gate/gate.h"
+#include "gate/merge/merge.h"
 #include "gate/report/report.h"
 #include "gate/search/case_file.h"
 #include "gate/search/shrink.h"
@@ -280,7 +281,10 @@ static int check(const struct gate_options *o) {
         return interrupted ? EXIT_INTERRUPTED : EXIT_BAD_USE;
     }
     int status = EXIT_BAD_USE;
-    if (takes_shape(o, runner_kernel(runner))) {
+    if (runner_merge_kernel(runner) != NULL) {
+        struct starting starting = {o, &object};
+        status = merge_gate(o, &files, runner, start_one_more, &starting, &interrupted);
+    } else if (takes_shape(o, runner_kernel(runner))) {
         status = check_with(o, &files, &object, runner, result);
     } else {
         gate_files_remove(&files);

@@ -10,6 +10,7 @@
  *   search/    runs many cases in parallel, keeps how far it came, shrinks, reads and writes cases
  *   explain/   finds the mistake that a wrong result comes from
  *   report/    text, JSON, JUnit XML and HTML
+ *   merge/     all of that for kernels that merge results, which have calls of their own (merge.h)
  *
  * How a case flows:
  *

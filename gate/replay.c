@@ -245,7 +245,14 @@ static int replay(const struct gate_options *o) {
     struct runner *runner;
     int status = EXIT_BAD_USE, n = load_cases(o, &cases);
     if (n > 0 && gate_start(o, &object, &runner) == 0) {
-        status = run_cases(o, runner, cases, n);
+        if (runner_merge_kernel(runner) == NULL) {
+            status = run_cases(o, runner, cases, n);
+        } else {
+            fprintf(stderr,
+                    "chunkproof %s: %s merges results, and these are cases of attention; "
+                    "`chunkproof gate --case N` runs a case of its own\n",
+                    o->command, o->kernel);
+        }
         runner_free(runner);
         gate_object_free(&object);
     }

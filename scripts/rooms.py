@@ -32,8 +32,9 @@ BELOW: dict[str, str] = {
     "gate/search": "cli/base gate/runner gate/source gate/case gate/judge",
     "gate/explain": "cli/base gate/runner gate/source gate/case gate/judge gate/search",
     "gate/report": "cli/base cli/show gate/runner gate/source gate/case gate/judge gate/search",
+    "gate/merge": "cli/base gate/runner gate/source gate/case gate/judge gate/search gate/report",
     "gate": "cli/base gate/runner gate/source gate/case gate/judge gate/search gate/explain "
-            "gate/report",
+            "gate/report gate/merge",
     "cli/bench": "cli/base cli/tables cli/trace cli/simulate gate/case gate/judge gate/search",
     "cli": "cli/base cli/tables cli/trace cli/show cli/bound cli/model cli/prompt cli/modules "
            "cli/simulate cli/bench gate gate/runner",

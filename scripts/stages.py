@@ -286,6 +286,8 @@ STAGES = (
     fuzz("fuzz-faults", "scripts/faults --by fuzz", ("deep",)),
     fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
     Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("deep",), cores=1),
+    Stage("merge-faults", "scripts/faults --by merge", ("gcc",), tiers=("deep",), cores=1),
+    Stage("merge-faults-some", faults_of("merge", 8), ("gcc",), tiers=("default",), cores=1),
     Stage("gate-faults-some", faults_of("gate", 80), ("gcc", "objcopy"), tiers=("default",),
           cores=1),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",

@@ -321,8 +321,8 @@ class Command(InCopy):
             self.assertIn(f"\n  {who} ", said)
         self.assertEqual(
             list(loop.CLASSES),
-            ["test", "python", "kernel", "gate", "explain", "wp", "cbmc", "coq", "extract", "eacsl",
-             "fuzz", "mpi"],
+            ["test", "python", "kernel", "gate", "explain", "merge", "wp", "cbmc", "coq", "extract",
+             "eacsl", "fuzz", "mpi"],
         )
         self.assertEqual(set(loop.CLASSES), set(catalogue.WHO))
 

@@ -328,7 +328,7 @@ static void put_place(FILE *out, const struct gate_options *o) {
     }
 }
 
-static void put_gate(FILE *out, const struct gate_options *o) {
+void gate_put_command(FILE *out, const struct gate_options *o) {
     fputs("chunkproof gate --kernel ", out);
     put_word(out, o->kernel);
     fprintf(out, " --tier %s --seed %llu", gate_tier_names[o->tier], o->seed);
@@ -357,7 +357,7 @@ char *gate_run_again(const struct gate_report *report) {
     char *text;
     size_t size;
     FILE *out = text_open(&text, &size);
-    put_gate(out, o);
+    gate_put_command(out, o);
     if (o->only >= 0 || o->cases > 0) {
         fprintf(out, " %s %lld", o->only >= 0 ? "--case" : "--cases",
                 o->only >= 0 ? o->only : o->cases);
@@ -411,7 +411,7 @@ char *gate_case_again(const struct gate_report *report, const struct gate_found 
         return with_file(report, found, "replay");
     }
     FILE *out = text_open(&text, &size);
-    put_gate(out, report->options);
+    gate_put_command(out, report->options);
     fprintf(out, " %s %lld", others ? "--cases" : "--case", found->index + others);
     text_close(out);
     return text;

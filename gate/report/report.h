@@ -125,6 +125,12 @@ char *gate_warning(const struct gate_report *report);
 #define GATE_NOTES 11
 char *gate_note(const struct gate_report *report, int i);
 
+/* The command with its options but for --case and --cases. */
+void gate_put_command(FILE *out, const struct gate_options *o);
+
+/* Lines of the text that say what held the kernel: bits of enum run_contained. */
+void gate_print_held(FILE *file, unsigned contained);
+
 /* The verdicts that were found, most frequent first. Returns how many. */
 int gate_found_order(const struct gate_result *result, int order[GATE_VERDICTS]);
 

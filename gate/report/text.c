@@ -39,6 +39,16 @@ static void print_held(FILE *file, unsigned contained, int held) {
     }
 }
 
+void gate_print_held(FILE *file, unsigned contained) {
+    print_held(file, contained, 1);
+    if (contained != 0) {
+        print_held(file, contained, 0);
+    } else {
+        fputs("held from  nothing: this system has neither Landlock nor namespaces", file);
+    }
+    fputc('\n', file);
+}
+
 static int has_usual_conventions(const struct cp_kernel *kernel) {
     const struct cp_kernel_conventions *c = &kernel->conventions;
     return c->lse_base == CP_LSE_NATURAL && c->empty_out == CP_EMPTY_NEUTRAL &&
@@ -102,13 +112,7 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
         fputs("memory     the host's; for device memory set cp_kernel.memory to CP_DEVICE_MEMORY\n",
               file);
     }
-    print_held(file, report->contained, 1);
-    if (report->contained != 0) {
-        print_held(file, report->contained, 0);
-    } else {
-        fputs("held from  nothing: this system has neither Landlock nor namespaces", file);
-    }
-    fputc('\n', file);
+    gate_print_held(file, report->contained);
     fprintf(file, "cases      tier %s, seed %llu\n\n", gate_tier_names[report->options->tier],
             report->options->seed);
 }

@@ -22,6 +22,7 @@ const char *const run_buffer_names[RUN_BUFFERS] = {
     "served",
     "shared",
     "n_shared_chunks",
+    "part_begin",
     "q",
     "k",
     "v",
@@ -33,6 +34,8 @@ const char *const run_buffer_names[RUN_BUFFERS] = {
     "sinks",
     "k_scales",
     "v_scales",
+    "o",
+    "l",
     "out",
     "lse",
     "workspace",
@@ -64,8 +67,25 @@ size_t run_arena_size(size_t bytes) {
     return bytes > SIZE_MAX / 2 - beside ? 0 : round_up(bytes + beside, page);
 }
 
+/* A call that merges has few arrays. */
+static void get_parts(const struct cp_merge_call *call, const void *pointer[RUN_BUFFERS]) {
+    memset(pointer, 0, RUN_BUFFERS * sizeof *pointer);
+    pointer[RUN_PART_BEGIN] = call->part_begin;
+    pointer[RUN_O] = call->o;
+    pointer[RUN_L] = call->l;
+    pointer[RUN_OUT] = call->out;
+    pointer[RUN_LSE] = call->lse;
+    pointer[RUN_WORKSPACE] = call->workspace;
+}
+
 /* The pointers of a call, in the order of the buffers. */
-static void get_pointers(const struct cp_kernel_call *call, const void *pointer[RUN_BUFFERS]) {
+static void get_pointers(const struct run_call *of, const void *pointer[RUN_BUFFERS]) {
+    const struct cp_kernel_call *call = &of->call;
+    if (of->merge != NULL) {
+        get_parts(of->merge, pointer);
+        return;
+    }
+    pointer[RUN_PART_BEGIN] = pointer[RUN_O] = pointer[RUN_L] = NULL;
     pointer[RUN_N_TOKENS] = call->n_tokens;
     pointer[RUN_QUERY_BEGIN] = call->query_begin;
     pointer[RUN_POSITION] = call->position;
@@ -104,10 +124,15 @@ static void set_place(struct run_place *place, size_t from, size_t bytes, int at
 }
 
 /* A log-sum-exp that is not requested, a table of rotations that the kernel does not need, lists of
- * pages, a mask, slopes, sinks and scales. */
-static int may_be_absent(int b) {
-    return b == RUN_LSE || b == RUN_ROTATION || b == RUN_SLOPES || b == RUN_SINKS ||
-           b == RUN_K_SCALES || b == RUN_V_SCALES || (b >= RUN_MASK_BITS && b <= RUN_MASK_BEGIN) ||
+ * pages, a mask, slopes, sinks and scales; of a merge, all that belongs to attention, and the other
+ * way round. */
+static int may_be_absent(const struct run_call *call, int b) {
+    if (call->merge != NULL) {
+        return b != RUN_O && b != RUN_L && b != RUN_OUT && b != RUN_WORKSPACE;
+    }
+    return b == RUN_PART_BEGIN || b == RUN_O || b == RUN_L || b == RUN_LSE || b == RUN_ROTATION ||
+           b == RUN_SLOPES || b == RUN_SINKS || b == RUN_K_SCALES || b == RUN_V_SCALES ||
+           (b >= RUN_MASK_BITS && b <= RUN_MASK_BEGIN) ||
            (b >= RUN_PAGE_TABLE && b <= RUN_LAST_PAGE_TOKENS);
 }
 
@@ -115,30 +140,53 @@ static int may_be_absent(int b) {
  * What a call does not have is NULL. */
 size_t run_layout_make(struct run_layout *layout, const struct run_call *call, size_t limit) {
     size_t from = RUN_GUARD, sum = 0;
+    size_t workspace =
+        call->merge != NULL ? call->merge->workspace_size : call->call.workspace_size;
     const void *pointer[RUN_BUFFERS];
-    get_pointers(&call->call, pointer);
+    get_pointers(call, pointer);
     layout->at_end = call->at_end;
     for (int b = 0; b < RUN_BUFFERS; b++) {
-        size_t bytes = b == RUN_WORKSPACE ? call->call.workspace_size : call->bytes[b];
+        size_t bytes = b == RUN_WORKSPACE ? workspace : call->bytes[b];
         if (bytes > limit - sum) {
             return SIZE_MAX;
         }
         sum += bytes;
         set_place(&layout->place[b], from, bytes, call->at_end);
-        layout->place[b].absent = pointer[b] == NULL && may_be_absent(b);
+        layout->place[b].absent = pointer[b] == NULL && may_be_absent(call, b);
         from = layout->place[b].pages_end + RUN_GUARD;
     }
     return sum;
 }
 
-void run_layout_point(const struct run_layout *layout, unsigned char *arena,
-                      struct cp_kernel_call *call) {
-    void *pointer[RUN_BUFFERS];
+static void find_addresses(const struct run_layout *layout, unsigned char *arena,
+                           void *pointer[RUN_BUFFERS]) {
     for (int b = 0; b < RUN_BUFFERS; b++) {
         int none = arena == NULL || layout->place[b].absent;
         pointer[b] = none ? NULL : arena + layout->place[b].begin;
     }
+}
+
+void run_layout_point(const struct run_layout *layout, unsigned char *arena,
+                      struct cp_kernel_call *call) {
+    void *pointer[RUN_BUFFERS];
+    find_addresses(layout, arena, pointer);
     run_layout_set(pointer, call);
+}
+
+void run_layout_point_merge(const struct run_layout *layout, unsigned char *arena,
+                            struct cp_merge_call *call) {
+    void *pointer[RUN_BUFFERS];
+    find_addresses(layout, arena, pointer);
+    run_layout_set_merge(pointer, call);
+}
+
+void run_layout_set_merge(void *const pointer[RUN_BUFFERS], struct cp_merge_call *call) {
+    call->part_begin = pointer[RUN_PART_BEGIN];
+    call->o = pointer[RUN_O];
+    call->l = pointer[RUN_L];
+    call->out = pointer[RUN_OUT];
+    call->lse = pointer[RUN_LSE];
+    call->workspace = pointer[RUN_WORKSPACE];
 }
 
 void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *call) {
@@ -205,9 +253,15 @@ struct run_spot run_layout_nearest(const struct run_layout *layout, size_t at) {
 
 /* ---- What is in them ---- */
 
-/* memcpy() and memcmp() do not accept NULL, even for 0 bytes. */
+void *run_result(const struct run_call *call, int buffer) {
+    const struct cp_merge_call *merge = call->merge;
+    return buffer == RUN_OUT ? (merge != NULL ? merge->out : call->call.out)
+                             : (merge != NULL ? merge->lse : call->call.lse);
+}
+
+/* memcpy() and memcmp() do not accept NULL, even for 0 bytes. What is absent has none. */
 static void copy(void *to, const void *from, size_t bytes) {
-    if (bytes > 0) {
+    if (bytes > 0 && from != NULL) {
         memcpy(to, from, bytes);
     }
 }
@@ -215,13 +269,13 @@ static void copy(void *to, const void *from, size_t bytes) {
 void run_layout_fill(const struct run_layout *layout, unsigned char *arena,
                      const struct run_call *call) {
     const void *pointer[RUN_BUFFERS];
-    get_pointers(&call->call, pointer);
+    get_pointers(call, pointer);
     for (int b = 0; b < RUN_BUFFERS; b++) {
         const struct run_place *place = &layout->place[b];
         size_t end = place->begin + place->bytes;
         memset(arena + place->pages_begin, call->poison, place->begin - place->pages_begin);
         memset(arena + end, call->poison, place->pages_end - end);
-        if (run_read_only(b)) {
+        if (run_read_only(b) || (call->in_place && (b == RUN_OUT || b == RUN_LSE))) {
             copy(arena + place->begin, pointer[b], place->bytes);
         } else {
             memset(arena + place->begin, call->poison, place->bytes);
@@ -245,7 +299,7 @@ static int input_changed(const struct run_place *place, const unsigned char *are
                          struct run_spot *spot) {
     const unsigned char *now = arena + place->begin, *before = was;
     size_t i = 0;
-    if (place->bytes == 0 || memcmp(now, before, place->bytes) == 0) {
+    if (place->bytes == 0 || before == NULL || memcmp(now, before, place->bytes) == 0) {
         return -1;
     }
     while (i + 1 < place->bytes && now[i] == before[i]) {
@@ -272,7 +326,7 @@ static int gap_changed(const struct run_place *place, const unsigned char *arena
 int run_layout_changed(const struct run_layout *layout, const unsigned char *arena,
                        const struct run_call *call, struct run_spot *spot) {
     const void *pointer[RUN_BUFFERS];
-    get_pointers(&call->call, pointer);
+    get_pointers(call, pointer);
     for (int gaps = 0; gaps < 2; gaps++) {
         for (int b = 0; b < RUN_BUFFERS; b++) {
             const struct run_place *place = &layout->place[b];
@@ -290,8 +344,8 @@ int run_layout_changed(const struct run_layout *layout, const unsigned char *are
 void run_layout_take(const struct run_layout *layout, const unsigned char *arena,
                      const struct run_call *call) {
     const struct run_place *out = &layout->place[RUN_OUT], *lse = &layout->place[RUN_LSE];
-    copy(call->call.out, arena + out->begin, out->bytes);
-    copy(call->call.lse, arena + lse->begin, lse->bytes);
+    copy(run_result(call, RUN_OUT), arena + out->begin, out->bytes);
+    copy(run_result(call, RUN_LSE), arena + lse->begin, lse->bytes);
 }
 
 /* The new h is a one-to-one function of the old one: an odd factor, and an invertible shift. */

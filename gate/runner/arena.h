@@ -56,6 +56,9 @@ void run_layout_fill(const struct run_layout *layout, unsigned char *arena,
 int run_layout_changed(const struct run_layout *layout, const unsigned char *arena,
                        const struct run_call *call, struct run_spot *spot);
 
+/* The caller's memory for out or lse; NULL: there is none. */
+void *run_result(const struct run_call *call, int buffer);
+
 /* Copies out and lse to the caller's memory. */
 void run_layout_take(const struct run_layout *layout, const unsigned char *arena,
                      const struct run_call *call);
@@ -69,7 +72,11 @@ uint64_t run_place_hash(const struct run_place *place, const unsigned char *aren
 void run_layout_point(const struct run_layout *layout, unsigned char *arena,
                       struct cp_kernel_call *call);
 
-/* The pointers of a call, in the order of the buffers. */
+void run_layout_point_merge(const struct run_layout *layout, unsigned char *arena,
+                            struct cp_merge_call *call);
+
+/* The pointers of a call of attention, or of a merge, in the order of the buffers. */
+void run_layout_set_merge(void *const pointer[RUN_BUFFERS], struct cp_merge_call *call);
 void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *call);
 
 /* Where V is in the memory of K, its pointer: v_offset numbers of so many bytes behind K, or K's

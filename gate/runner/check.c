@@ -2,20 +2,20 @@
 /* Was the kernel loaded, and is what it declares possible? */
 #include "gate/runner/words.h"
 
-#include <float.h>
+#include "gate/runner/fields.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- Fields ---- */
 
-#define TYPE_NAMES "CP_FP16 (0), CP_FP32 (1), CP_FP64 (2) or CP_BF16 (3)"
+#define TYPE_NAMES RUN_TYPE_NAMES
 #define SUM_NAMES                                                                                  \
     "CP_SUM_FP32 (0), CP_SUM_TENSOR_CORE (1), CP_SUM_FP16 (2), CP_SUM_FP64 (3) or CP_SUM_BF16 (4)"
 
-/* Values from -1 on: bit v + 1 stands for v. */
-#define BIT(value) (1U << ((value) + 1))
-#define TYPES      (BIT(CP_FP16) | BIT(CP_FP32) | BIT(CP_FP64) | BIT(CP_BF16))
+#define BIT(value) RUN_BIT(value)
+#define TYPES      RUN_TYPES
 
 /* Kept tokens without a window, beside these. */
 #define KEPT_ALONE(others) BIT(CP_MASKS_KEPT | (others))
@@ -29,33 +29,12 @@
 #define CACHES      (BIT(CP_CACHE_PLAIN) | OF_8_BITS)
 #define CACHE_NAMES "CP_CACHE_PLAIN (0), CP_CACHE_E4M3 (4), CP_CACHE_E5M2 (5) or CP_CACHE_INT8 (6)"
 
-struct field {
-    const char *name;
-    int value;
-    unsigned may_be;
-    const char *names;
-};
-
-static int is_wrong(const struct field *field) {
-    return field->value < -1 || field->value > 30 || !(BIT(field->value) & field->may_be);
-}
-
-/* The first wrong one; NULL when none is. */
-static const struct field *find_wrong(const struct field *field, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (is_wrong(&field[i])) {
-            return &field[i];
-        }
-    }
-    return NULL;
-}
-
 static int check_choices(const struct cp_kernel *kernel, const char *file, char text[RUN_TEXT]) {
     const struct cp_kernel_class *a = &kernel->arithmetic;
     const struct cp_kernel_conventions *c = &kernel->conventions;
     const struct cp_kernel_layout *l = &kernel->layout;
     const unsigned yes_or_no = BIT(0) | BIT(1);
-    const struct field fields[] = {
+    const struct run_field fields[] = {
         {"q_type", kernel->q_type, TYPES, TYPE_NAMES},
         {"kv_type", kernel->kv_type, TYPES, TYPE_NAMES},
         {"out_type", kernel->out_type, TYPES, TYPE_NAMES},
@@ -129,36 +108,16 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
         {"arithmetic.truncates", a->truncates, yes_or_no, "0 or 1"},
         {"arithmetic.flushes", a->flushes, yes_or_no, "0 or 1"},
     };
-    const struct field *wrong = find_wrong(fields, sizeof fields / sizeof fields[0]);
-    if (wrong != NULL) {
-        snprintf(text, RUN_TEXT, "%s: cp_kernel.%s is %d; it may be %s", file, wrong->name,
-                 wrong->value, wrong->names);
-        return -1;
-    }
-    return 0;
-}
-
-/* CONV-2: an infinity is a number of either type. */
-static int is_value_of_lse(const struct cp_kernel *kernel) {
-    const struct cp_kernel_conventions *c = &kernel->conventions;
-    if (c->empty_lse != CP_EMPTY_VALUE) {
-        return c->empty_value == 0.0;
-    }
-    return isinf(c->empty_value) ||
-           (kernel->lse_type == CP_FP32 ? fabs(c->empty_value) <= FLT_MAX : !isnan(c->empty_value));
-}
-
-static int is_share(double x) {
-    return x >= 0.0 && x <= 0x1p-6;
+    return run_check_fields("cp_kernel", fields, sizeof fields / sizeof fields[0], file, text);
 }
 
 static int check_division(const struct cp_kernel *kernel, const char *file, char text[RUN_TEXT]) {
     const struct cp_kernel_class *a = &kernel->arithmetic;
-    if (!is_share(a->divide_error) || !is_share(a->epsilon)) {
+    if (!run_is_share(a->divide_error) || !run_is_share(a->epsilon)) {
         snprintf(text, RUN_TEXT,
                  "%s: cp_kernel.arithmetic.%s is %g; it may be from 0 to 0x1p-6 (0.015625)", file,
-                 is_share(a->divide_error) ? "epsilon" : "divide_error",
-                 is_share(a->divide_error) ? a->epsilon : a->divide_error);
+                 run_is_share(a->divide_error) ? "epsilon" : "divide_error",
+                 run_is_share(a->divide_error) ? a->epsilon : a->divide_error);
         return -1;
     }
     if (a->divides != 0 && (a->epsilon > 0.0 || a->normalises)) {
@@ -180,8 +139,8 @@ static int check_division(const struct cp_kernel *kernel, const char *file, char
 
 static int check_tanh(const struct cp_kernel *kernel, const char *file, char text[RUN_TEXT]) {
     const struct cp_kernel_class *a = &kernel->arithmetic;
-    int is_relative = !is_share(a->tanh_error);
-    if (is_relative || !is_share(a->tanh_absolute)) {
+    int is_relative = !run_is_share(a->tanh_error);
+    if (is_relative || !run_is_share(a->tanh_absolute)) {
         snprintf(text, RUN_TEXT,
                  "%s: cp_kernel.arithmetic.%s is %g; it may be from 0 to 0x1p-6 (0.015625)", file,
                  is_relative ? "tanh_error" : "tanh_absolute",
@@ -264,7 +223,8 @@ int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text
         check_layout(kernel, file, text) != 0) {
         return -1;
     }
-    if (!is_value_of_lse(kernel)) {
+    if (!run_is_empty_value(kernel->conventions.empty_lse, kernel->conventions.empty_value,
+                            kernel->lse_type)) {
         snprintf(text, RUN_TEXT,
                  "%s: cp_kernel.conventions.empty_value is %g; with CP_EMPTY_VALUE it may be any "
                  "number of lse_type and no NaN, and otherwise it must be 0",
@@ -355,10 +315,11 @@ static int not_loaded(const struct run_control *control, const char *path, char 
     const char *file = run_short_name(path);
     switch (control->load) {
     case RUN_LOADED:
-        if (control->kernel.name != NULL) {
+        if ((control->merges ? control->merging.name : control->kernel.name) != NULL) {
             return 0;
         }
-        snprintf(text, RUN_TEXT, "%s: cp_kernel.name is NULL; give it a name for reports", file);
+        snprintf(text, RUN_TEXT, "%s: %s.name is NULL; give it a name for reports", file,
+                 control->merges ? "cp_merge_kernel" : "cp_kernel");
         return -1;
     case RUN_NOT_OPENED: {
         const char *words = without_path(control->text, path);
@@ -372,11 +333,22 @@ static int not_loaded(const struct run_control *control, const char *path, char 
     case RUN_NO_SYMBOL:
         snprintf(text, RUN_TEXT,
                  "%s: it has no symbol cp_kernel; define `const struct cp_kernel cp_kernel` as "
-                 "chunkproof/kernel.h shows, visible and in C++ as extern \"C\"",
+                 "chunkproof/kernel.h shows, visible and in C++ as extern \"C\"; or, for a kernel "
+                 "that merges results, `cp_merge_kernel` as chunkproof/merge_kernel.h shows",
+                 file);
+        return -1;
+    case RUN_TWO_SYMBOLS:
+        snprintf(text, RUN_TEXT,
+                 "%s: it has the symbols cp_kernel and cp_merge_kernel; give the gate an object "
+                 "with one of them",
                  file);
         return -1;
     default:
-        other_version(control->kernel.abi, file, text);
+        if (control->merges) {
+            run_other_merge_version(control->merging.abi, file, text);
+        } else {
+            other_version(control->kernel.abi, file, text);
+        }
         return -1;
     }
 }
@@ -395,9 +367,9 @@ int run_check_load(const struct run_process *process, enum run_answer answer, co
     const char *file = run_short_name(path);
     struct run_report report;
     if (answer == RUN_ANSWERED) {
-        return not_loaded(control, path, text) != 0
-                   ? -1
-                   : run_check_kernel(&control->kernel, path, text);
+        return not_loaded(control, path, text) != 0 ? -1
+               : control->merges ? run_check_merging(&control->merging, path, text)
+                                 : run_check_kernel(&control->kernel, path, text);
     }
     if (control->phase == RUN_STARTING) {
         not_started(control, file, text);

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "cli/base/command.h"
+#include "gate/runner/asked.h"
 #include "gate/runner/box.h"
 #include "gate/runner/contain.h"
 #include "gate/runner/device.h"
@@ -255,6 +256,27 @@ static enum run_load find_device(struct child *child, void *object) {
     return RUN_LOADED;
 }
 
+static enum run_load load_merging(struct child *child, void *object,
+                                  const struct cp_merge_kernel *kernel) {
+    struct run_control *control = child->control;
+    int abi = kernel->abi;
+    run_control_open(control);
+    control->merges = 1;
+    control->merging.abi = abi;
+    run_control_close(control);
+    if (abi != CP_MERGE_ABI) {
+        return RUN_OTHER_ABI;
+    }
+    const struct cp_merge_kernel copy = *kernel;
+    run_control_open(control);
+    control->merging = copy;
+    run_control_close(control);
+    if (copy.name != NULL) {
+        copy_text(control, control->name, copy.name);
+    }
+    return copy.memory == CP_DEVICE_MEMORY ? find_device(child, object) : RUN_LOADED;
+}
+
 static enum run_load load_kernel(struct child *child, const char *file) {
     struct run_control *control = child->control;
     void *object = dlopen(file, RTLD_NOW | RTLD_LOCAL);
@@ -264,6 +286,10 @@ static enum run_load load_kernel(struct child *child, const char *file) {
         return RUN_NOT_OPENED;
     }
     const struct cp_kernel *kernel = dlsym(object, "cp_kernel");
+    const struct cp_merge_kernel *merging = dlsym(object, "cp_merge_kernel");
+    if (merging != NULL) {
+        return kernel != NULL ? RUN_TWO_SYMBOLS : load_merging(child, object, merging);
+    }
     if (kernel == NULL) {
         return RUN_NO_SYMBOL;
     }
@@ -336,6 +362,7 @@ static void take_request(const struct child *child) {
     struct run_control *control = child->control;
     control->serving = control->number;
     control->call = control->asked;
+    control->merge = control->asked_merge;
     control->status = 0;
     control->no_memory = 0;
     control->outcome = RUN_DONE;
@@ -350,16 +377,15 @@ static void serve_ask(const struct child *child) {
     run_control_open(control);
     take_request(child);
     run_layout_point(NULL, NULL, &control->call);
+    run_layout_point_merge(NULL, NULL, &control->merge);
     control->phase = RUN_IN_REFUSES;
     run_control_close(control);
-    if (control->kernel.refuses != NULL) {
-        reason = control->kernel.refuses(&control->call);
-    }
+    reason = run_refuses(control);
     if (reason != NULL) {
         copy_text(control, control->text, reason[0] != '\0' ? reason : "it gives no reason");
-    } else if (control->kernel.workspace != NULL) {
+    } else {
         enter(control, RUN_IN_WORKSPACE);
-        workspace = control->kernel.workspace(&control->call);
+        workspace = run_workspace(control);
     }
     leave(control);
     run_control_open(control);
@@ -422,7 +448,7 @@ static void give_time_to_late_threads(int before) {
 /* Runs the kernel: what it returns, and how long it took. */
 static int attend(const struct child *child, double *seconds) {
     double start = seconds_now();
-    int status = child->control->kernel.attend(&child->control->call);
+    int status = run_call_kernel(child->control);
     *seconds = seconds_now() - start;
     return status;
 }
@@ -454,8 +480,10 @@ static size_t element_of(const struct cp_kernel *kernel) {
 static int prepare(struct child *child, char *text) {
     struct run_control *control = child->control;
     const struct run_layout *layout = &control->current;
-    int on_device = control->kernel.memory == CP_DEVICE_MEMORY;
+    void *pointer[RUN_BUFFERS];
+    int on_device = run_memory(control) == CP_DEVICE_MEMORY;
     run_layout_point(layout, child->arena, &control->call);
+    run_layout_point_merge(layout, child->arena, &control->merge);
     (void)snprintf(text, RUN_TEXT, "the system cannot protect so many pieces of memory");
     if (open_arena(child, layout, 1) != 0) {
         return -1;
@@ -472,10 +500,13 @@ static int prepare(struct child *child, char *text) {
     control->on_host.q = control->on_host.k = control->on_host.v = NULL;
     control->on_host.out = control->on_host.lse = control->on_host.workspace = NULL;
     control->call.on_host = &control->on_host;
-    if (run_device_enter(&child->device, layout, child->arena, control->poison, &control->call,
-                         text) != 0) {
+    if (run_device_enter(&child->device, layout, child->arena, control->poison, pointer, text) !=
+        0) {
         return -1;
     }
+    run_layout_set(pointer, &control->call);
+    run_layout_set_merge(pointer, &control->merge);
+    control->call.stream = control->merge.stream = child->device.stream;
     run_join(&control->call, control->kernel.layout.tensors, element_of(&control->kernel));
     for (int b = 0; b < RUN_BUFFERS; b++) {
         const struct run_device_array *array = &child->device.array[b];
@@ -504,7 +535,7 @@ static void serve_attend(struct child *child) {
         return;
     }
     double worked = seconds_worked();
-    if (control->kernel.memory == CP_DEVICE_MEMORY) {
+    if (run_memory(control) == CP_DEVICE_MEMORY) {
         outcome = attend_on_device(child, &status, &seconds, text);
     } else {
         status = attend(child, &seconds);

@@ -166,13 +166,10 @@ static void release(struct run_device *d) {
 }
 
 static void point(const struct run_device *d, const struct run_layout *layout,
-                  struct cp_kernel_call *call) {
-    void *pointer[RUN_BUFFERS];
+                  void *pointer[RUN_BUFFERS]) {
     for (int b = 0; b < RUN_BUFFERS; b++) {
         pointer[b] = layout->place[b].absent ? NULL : address_of(d, b);
     }
-    run_layout_set(pointer, call);
-    call->stream = d->stream;
 }
 
 /* What a kernel puts on the default stream is then not done when call->stream is. */
@@ -183,7 +180,7 @@ static void keep_default_stream_busy(const struct run_device *d) {
 }
 
 int run_device_enter(struct run_device *d, const struct run_layout *layout,
-                     const unsigned char *arena, unsigned char poison, struct cp_kernel_call *call,
+                     const unsigned char *arena, unsigned char poison, void *pointer[RUN_BUFFERS],
                      char *text) {
     if (is_simulated(d)) {
         d->begin(poison);
@@ -198,7 +195,7 @@ int run_device_enter(struct run_device *d, const struct run_layout *layout,
             return -1;
         }
     }
-    point(d, layout, call);
+    point(d, layout, pointer);
     keep_default_stream_busy(d);
     return 0;
 }

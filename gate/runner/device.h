@@ -53,11 +53,11 @@ struct run_device {
  * RUN_TEXT bytes). */
 int run_device_open(struct run_device *device, void *object, char *text);
 
-/* Allocates all buffers on the device, copies the arena's contents there, sets the call's pointers,
- * and on a GPU gives the default stream something to do. 0, or -1 after writing what is wrong: then
+/* Allocates all buffers on the device, copies the arena's contents there, says where they are, and
+ * on a GPU gives the default stream something to do. 0, or -1 after writing what is wrong: then
  * there is no verdict. */
 int run_device_enter(struct run_device *device, const struct run_layout *layout,
-                     const unsigned char *arena, unsigned char poison, struct cp_kernel_call *call,
+                     const unsigned char *arena, unsigned char poison, void *pointer[RUN_BUFFERS],
                      char *text);
 
 /* Waits until the device has done all work. RUN_DONE, or what was found instead, with a

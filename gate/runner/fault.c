@@ -56,7 +56,8 @@ static int is_on_device(const struct run_control *control, struct run_fault *fau
 }
 
 static void locate(const struct run_control *control, struct run_fault *fault) {
-    unsigned long long call = (uintptr_t)&control->call, address = fault->address;
+    unsigned long long call = (uintptr_t)&control->call, merge = (uintptr_t)&control->merge;
+    unsigned long long address = fault->address;
     int inside = 0;
     fault->where = is_on_device(control, fault) ? RUN_IN_DEVICE : RUN_ELSEWHERE;
     if (run_far_locate(control, address, &fault->spot, &inside)) {
@@ -65,7 +66,7 @@ static void locate(const struct run_control *control, struct run_fault *fault) {
     if (address - control->arena < control->arena_size) {
         fault->spot = run_layout_nearest(&control->current, (size_t)(address - control->arena));
         fault->where = fault->spot.buffer >= 0 ? RUN_IN_ARENA : RUN_ELSEWHERE;
-    } else if (address - call < sizeof control->call) {
+    } else if (address - call < sizeof control->call || address - merge < sizeof control->merge) {
         fault->where = RUN_IN_CALL;
     } else if (control->stack - address < control->stack_size + STACK_SLACK) {
         fault->where = RUN_BELOW_STACK;

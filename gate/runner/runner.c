@@ -30,6 +30,8 @@ struct runner {
     int processes;
 
     struct cp_kernel kernel; /* as the first process told it */
+    int merges;              /* 1: it has `merging` instead */
+    struct cp_merge_kernel merging;
     char name[RUN_TEXT];
     int simulated;
     unsigned contained;
@@ -133,6 +135,12 @@ static void keep_kernel(struct runner *runner) {
     runner->kernel.refuses = NULL;
     runner->kernel.workspace = NULL;
     runner->kernel.attend = NULL;
+    runner->merges = control->merges;
+    runner->merging = control->merging;
+    runner->merging.name = runner->name;
+    runner->merging.refuses = NULL;
+    runner->merging.workspace = NULL;
+    runner->merging.merge = NULL;
 }
 
 /* The rest of runner_new(), once there is a runner. */
@@ -189,6 +197,10 @@ void runner_lay_out(struct runner *runner, const struct cp_kernel_layout *layout
 
 const struct cp_kernel *runner_kernel(const struct runner *runner) {
     return &runner->kernel;
+}
+
+const struct cp_merge_kernel *runner_merge_kernel(const struct runner *runner) {
+    return runner->merges ? &runner->merging : NULL;
 }
 
 unsigned runner_contained(const struct runner *runner) {
@@ -289,21 +301,42 @@ static int request(struct runner *runner, enum run_request kind, struct run_repo
 
 /* ---- Requests ---- */
 
-int runner_ask(struct runner *runner, const struct cp_kernel_call *call, char *reason,
-               size_t *workspace, struct run_report *report) {
+/* NULL: there is no process to ask, and the report says why; else what it shares. */
+static struct run_control *begin_asking(struct runner *runner, char *reason, size_t *workspace,
+                                        struct run_report *report) {
     reason[0] = '\0';
     *workspace = 0;
-    if (get_ready(runner, report) != READY) {
-        return -1;
-    }
-    struct run_control *control = runner->process.control;
-    control->asked = *call;
+    return get_ready(runner, report) == READY ? runner->process.control : NULL;
+}
+
+static int ask(struct runner *runner, char *reason, size_t *workspace, struct run_report *report) {
+    const struct run_control *control = runner->process.control;
     if (request(runner, RUN_REQUEST_ASK, report) != 0) {
         return -1;
     }
     snprintf(reason, RUN_TEXT, "%.255s", control->text);
     *workspace = control->workspace;
     return 0;
+}
+
+int runner_ask(struct runner *runner, const struct cp_kernel_call *call, char *reason,
+               size_t *workspace, struct run_report *report) {
+    struct run_control *control = begin_asking(runner, reason, workspace, report);
+    if (control == NULL) {
+        return -1;
+    }
+    control->asked = *call;
+    return ask(runner, reason, workspace, report);
+}
+
+int runner_ask_merge(struct runner *runner, const struct cp_merge_call *call, char *reason,
+                     size_t *workspace, struct run_report *report) {
+    struct run_control *control = begin_asking(runner, reason, workspace, report);
+    if (control == NULL) {
+        return -1;
+    }
+    control->asked_merge = *call;
+    return ask(runner, reason, workspace, report);
 }
 
 /* Places the buffers and fills them. -1: they do not fit, or there is not enough memory. */
@@ -317,6 +350,9 @@ static int prepare(struct runner *runner, const struct run_call *call, struct ru
     }
     run_layout_fill(&control->layout, process->arena, call);
     control->asked = call->call;
+    if (call->merge != NULL) {
+        control->asked_merge = *call->merge;
+    }
     control->poison = call->poison;
     memcpy(control->far, call->far, sizeof control->far);
     for (int i = 0; i < call->far[0].n && i < RUN_FAR_CHUNKS; i++) {
@@ -351,10 +387,10 @@ static void judge(const struct run_process *process, const struct run_call *call
 /* As take() when nothing was run. */
 static void leave_poison(const struct run_call *call) {
     if (call->bytes[RUN_OUT] > 0) {
-        memset(call->call.out, call->poison, call->bytes[RUN_OUT]);
+        memset(run_result(call, RUN_OUT), call->poison, call->bytes[RUN_OUT]);
     }
     if (call->bytes[RUN_LSE] > 0) {
-        memset(call->call.lse, call->poison, call->bytes[RUN_LSE]);
+        memset(run_result(call, RUN_LSE), call->poison, call->bytes[RUN_LSE]);
     }
 }
 

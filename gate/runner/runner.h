@@ -14,9 +14,11 @@
 #include <stddef.h>
 
 #include "chunkproof/kernel.h"
+#include "chunkproof/merge_kernel.h"
 #include "cli/base/stamp.h"
 
-/* The buffers of a call, in the order of struct cp_kernel_call. */
+/* The buffers of a call, in the order of struct cp_kernel_call; part_begin, o and l are those of
+ * struct cp_merge_call, which has out, lse and workspace, too. */
 enum run_buffer {
     RUN_N_TOKENS,
     RUN_QUERY_BEGIN,
@@ -31,6 +33,7 @@ enum run_buffer {
     RUN_SERVED,
     RUN_SHARED,
     RUN_N_SHARED_CHUNKS,
+    RUN_PART_BEGIN,
     RUN_Q,
     RUN_K,
     RUN_V,
@@ -42,6 +45,8 @@ enum run_buffer {
     RUN_SINKS,
     RUN_K_SCALES,
     RUN_V_SCALES,
+    RUN_O,
+    RUN_L,
     RUN_OUT,
     RUN_LSE,
     RUN_WORKSPACE,
@@ -52,7 +57,7 @@ extern const char *const run_buffer_names[RUN_BUFFERS]; /* as the fields are cal
 
 enum run_outcome {
     RUN_DONE,
-    RUN_RETURNED,      /* attend() returned another number than 0 */
+    RUN_RETURNED,      /* attend(), or merge(), returned another number than 0 */
     RUN_OUT_OF_BOUNDS, /* touched memory outside every buffer */
     /* Wrote to a read-only buffer, also by another mapping of it. */
     RUN_WROTE_INPUT,
@@ -98,6 +103,9 @@ struct run_far {
  * asked for, lse is NULL and bytes[RUN_LSE] is 0. */
 struct run_call {
     struct cp_kernel_call call; /* strides as in the caller's memory */
+    /* Of a kernel that merges: its call, instead of the one above. NULL: attention. */
+    const struct cp_merge_call *merge;
+    int in_place; /* 1: out and lse begin with what the caller has there, and not with poison */
     size_t bytes[RUN_BUFFERS];
     struct run_far far[2]; /* of K and of V: both far or neither, where V is not in the memory of
                             * K (v_offset); in host memory alone */
@@ -139,6 +147,9 @@ void runner_free(struct runner *runner); /* takes NULL; ends the process */
 /* What the kernel says of itself. name is a copy, and the functions are NULL. */
 const struct cp_kernel *runner_kernel(const struct runner *runner);
 
+/* The same of a kernel that merges; NULL: it computes attention. */
+const struct cp_merge_kernel *runner_merge_kernel(const struct runner *runner);
+
 /* What the system lets the gate do to hold a kernel (contain.h, process.h, box.h). */
 enum run_contained {
     RUN_NO_WRITES = 1,     /* it changes no file, and makes none */
@@ -179,9 +190,11 @@ double run_memory_available(void);
  * and the size; or -1 when the kernel misbehaved: see report. */
 int runner_ask(struct runner *runner, const struct cp_kernel_call *call, char *reason,
                size_t *workspace, struct run_report *report);
+int runner_ask_merge(struct runner *runner, const struct cp_merge_call *call, char *reason,
+                     size_t *workspace, struct run_report *report);
 
-/* Runs attend(). After any outcome but RUN_DONE and RUN_RETURNED the next call starts a new
- * process. The results are copied out whatever the outcome. Returns 0; or -1 when there is no
+/* Runs attend(), or merge(). After any outcome but RUN_DONE and RUN_RETURNED the next call starts a
+ * new process. The results are copied out whatever the outcome. Returns 0; or -1 when there is no
  * verdict, because the system gave no memory or no process, or the buffers are larger than the
  * limit: report.text says which. */
 int runner_run(struct runner *runner, const struct run_call *call, struct run_report *report);

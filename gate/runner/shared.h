@@ -44,6 +44,7 @@ enum run_load {
     RUN_LOADED,
     RUN_NOT_OPENED,
     RUN_NO_SYMBOL,
+    RUN_TWO_SYMBOLS, /* a kernel that computes attention, and one that merges */
     RUN_OTHER_ABI,
     RUN_NO_DEVICE,
     RUN_NO_STACK /* the system does not allow what a kernel may use */
@@ -84,7 +85,8 @@ struct run_control {
     int box;         /* 1: the process makes a box, or ends */
     unsigned number; /* of the request; 0: loading, which needs no doorbell */
     enum run_request request;
-    struct cp_kernel_call asked; /* its pointers mean nothing */
+    struct cp_kernel_call asked;      /* its pointers mean nothing */
+    struct cp_merge_call asked_merge; /* the same, of a kernel that merges */
     unsigned char poison;
     struct run_layout layout;
     struct run_far far[2];
@@ -98,6 +100,7 @@ struct run_control {
     struct run_layout current;     /* of the last request */
     struct cp_kernel_call call;    /* what the kernel sees */
     struct cp_kernel_call on_host; /* what its launcher sees */
+    struct cp_merge_call merge;    /* what a kernel that merges sees */
 
     /* Written by the kernel's process, for the asking one. */
     enum run_phase phase;
@@ -108,7 +111,9 @@ struct run_control {
     unsigned serving;           /* the last request that it took */
     unsigned answered;          /* one more than the last request that it answered */
     enum run_load load;
+    int merges;              /* 1: the kernel merges: `merging`, and not `kernel` */
     struct cp_kernel kernel; /* name and functions are addresses in the kernel's process */
+    struct cp_merge_kernel merging;
     char name[RUN_TEXT];
     char text[RUN_TEXT];      /* from the loader, from refuses(), or from the device */
     enum run_outcome outcome; /* RUN_DONE, or what was found on the device */

@@ -151,7 +151,8 @@ static void explain_fault(const struct run_control *control, struct run_report *
         explain_far(control, report);
     } else if (fault->where == RUN_IN_CALL) {
         report->outcome = RUN_WROTE_INPUT;
-        add(report->text, "wrote to the call itself (struct cp_kernel_call), which is read-only");
+        add(report->text, "wrote to the call itself (struct cp_%s_call), which is read-only",
+            control->merges ? "merge" : "kernel");
     } else if (fault->where == RUN_IN_DEVICE && fault->spot.buffer >= 0 &&
                fault->spot.buffer < RUN_BUFFERS) {
         add(report->text, "%s ", verb_of(fault));

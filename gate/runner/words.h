@@ -21,6 +21,10 @@ int run_check_load(const struct run_process *process, enum run_answer answer, co
  * wrong, and what it may be. */
 int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text[RUN_TEXT]);
 
+/* The same of a kernel that merges; and what is wrong with the version of one. */
+int run_check_merging(const struct cp_merge_kernel *kernel, const char *path, char text[RUN_TEXT]);
+void run_other_merge_version(int abi, const char *file, char text[RUN_TEXT]);
+
 /* At most the last 80 bytes of a name, so that a sentence around it fits. */
 const char *run_short_name(const char *file);
 

@@ -22,6 +22,7 @@ WHO = {
     "kernel": "version N, launcher, lists, or widths",
     "gate": "itself, KERNEL.c, or version N [KIND], each perhaps with deep",
     "explain": "WORDS",
+    "merge": "itself, or WORDS",
     "wp": "UNIT FUNCTION or UNIT FUNCTION.CLAUSE",
     "cbmc": "HARNESS",
     "coq": "THEOREM",
@@ -31,7 +32,7 @@ WHO = {
     "mpi": "RANKS or misuse",
 }
 FIELDS = ("fault", "clause", "needs", *WHO, "wider", "control")
-WORDS = ("explain", "wider")  # these may be long
+WORDS = ("explain", "merge", "wider")  # these may be long
 RIGHT, WRONG, END = "---- right", "---- wrong", "----"
 
 

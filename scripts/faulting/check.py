@@ -170,6 +170,12 @@ def of_explain(fault: Fault, words: list[str]) -> str | None:
     )
 
 
+def of_merge(fault: Fault, words: list[str]) -> str | None:
+    path = ROOT / fault.source
+    defines = "cp_merge_kernel cp_merge_kernel" in path.read_text(encoding="utf-8")
+    return None if defines else f"{fault.source} is no kernel that merges"
+
+
 def of_wp(fault: Fault, words: list[str]) -> str | None:
     function, _, clause = words[-1].partition(".")
     if len(words) != 2 or (words[0], function) not in proved():
@@ -250,6 +256,7 @@ CHECKS = {
     "kernel": of_kernel,
     "gate": of_gate,
     "explain": of_explain,
+    "merge": of_merge,
     "wp": of_wp,
     "cbmc": of_cbmc,
     "coq": of_coq,

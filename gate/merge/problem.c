@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/merge/problem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/random.h"
+#include "gate/merge/garbage.h"
+
+void merge_problem_free(struct merge_problem *p) {
+    free(p->begin);
+    free(p->o);
+    free(p->l);
+    p->begin = NULL;
+    p->o = p->l = NULL;
+}
+
+static int allocate(struct merge_problem *p, int n_all) {
+    size_t of_l = (size_t)n_all * (size_t)p->recipe.n_heads;
+    p->o = calloc(of_l * (size_t)p->recipe.head_dim + 1, sizeof *p->o);
+    p->l = calloc(of_l + 1, sizeof *p->l);
+    if (p->o == NULL || p->l == NULL) {
+        merge_problem_free(p);
+        return -1;
+    }
+    return 0;
+}
+
+/* From least to P parts; one row in eight has none. The longest has P. */
+static int parts_of_row(const struct merge_problem *p, struct prng *random, int row) {
+    const struct merge_recipe *r = &p->recipe;
+    int least = merge_least_parts(p->kernel), whole = row == r->n_rows / 2;
+    int n = least + prng_below(random, r->n_parts - least + 1);
+    int none = prng_below(random, 8) == 0 && (p->kernel->never & CP_NEVER_EMPTY_ROWS) == 0;
+    return p->kernel->parts == CP_PARTS_EQUAL || whole ? r->n_parts : none ? 0 : n;
+}
+
+int merge_problem_new(struct merge_problem *p, const struct merge_recipe *recipe,
+                      const struct cp_merge_kernel *kernel) {
+    struct prng random = {recipe->seed ^ 0x6D65726765ULL};
+    *p = (struct merge_problem){.recipe = *recipe, .kernel = kernel};
+    p->begin = calloc((size_t)recipe->n_rows + 1, sizeof *p->begin);
+    if (p->begin == NULL) {
+        return -1;
+    }
+    for (int row = 0; row < recipe->n_rows; row++) {
+        p->begin[row + 1] = p->begin[row] + parts_of_row(p, &random, row);
+    }
+    return allocate(p, p->begin[recipe->n_rows]);
+}
+
+int merge_problem_alone(struct merge_problem *p, const struct merge_problem *whole, int row,
+                        int head, const int *list, int n) {
+    int d = whole->recipe.head_dim;
+    *p = (struct merge_problem){.recipe = whole->recipe, .kernel = whole->kernel};
+    p->recipe.n_rows = p->recipe.n_heads = 1;
+    p->recipe.n_parts = n > 0 ? n : 1;
+    p->begin = calloc(2, sizeof *p->begin);
+    if (p->begin == NULL) {
+        return -1;
+    }
+    p->begin[1] = n;
+    if (allocate(p, n) != 0) {
+        return -1;
+    }
+    for (int i = 0; i < n; i++) {
+        double *o = p->o + (ptrdiff_t)i * d;
+        if (list[i] >= 0) {
+            memcpy(o, merge_o_of(whole, row, list[i], head), (size_t)d * sizeof *o);
+            p->l[i] = merge_l_of(whole, row, list[i], head);
+        } else if (list[i] <= MERGE_CLEANED) { /* the output is zeros already */
+            p->l[i] = merge_l_of(whole, row, MERGE_CLEANED - list[i], head);
+        } else {
+            merge_garbage(p->kernel, whole->recipe.seed, d, o);
+            p->l[i] = -INFINITY;
+        }
+    }
+    return 0;
+}
+
+int merge_parts_of(const struct merge_problem *p, int row) {
+    return p->begin[row + 1] - p->begin[row];
+}
+
+const double *merge_o_of(const struct merge_problem *p, int row, int part, int head) {
+    ptrdiff_t number = (ptrdiff_t)(p->begin[row] + part) * p->recipe.n_heads + head;
+    return p->o + number * p->recipe.head_dim;
+}
+
+double merge_l_of(const struct merge_problem *p, int row, int part, int head) {
+    return p->l[(ptrdiff_t)(p->begin[row] + part) * p->recipe.n_heads + head];
+}
+
+int merge_has_keys(const struct merge_problem *p, int row, int head) {
+    for (int i = 0; i < merge_parts_of(p, row); i++) {
+        if (merge_l_of(p, row, i, head) != -INFINITY) {
+            return 1;
+        }
+    }
+    return 0;
+}

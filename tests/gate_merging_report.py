@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does a report of `chunkproof gate --json` on a kernel that merges keep to its schema, and are its
+numbers consistent?
+
+    tests/gate_merging_report.py REPORT VERDICT     exit status 0 right, 1 a finding
+"""
+
+import json
+import pathlib
+import re
+import sys
+from typing import Any
+
+import jsonschema
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def load(path: pathlib.Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def findings(report: Any, schema: Any, verdict: str) -> list[str]:
+    jsonschema.Draft7Validator.check_schema(schema)
+    said = [error.message for error in jsonschema.Draft7Validator(schema).iter_errors(report)]
+    names = re.findall(r'^    \[GATE_\w+\] = "([a-z-]+)",$',
+                       (ROOT / "gate/judge/finding.c").read_text(encoding="utf-8"), re.M)
+    listed = list(schema["properties"]["verdicts"]["properties"])
+    if listed != [*names, "depends-on-order", "depends-on-empty-parts"]:
+        said.append("the schema has other verdicts than the gate")
+    for what, part, whole in (
+        ("cases", sum(tally["cases"] for tally in report["tallies"]), report["cases"]),
+        ("wrong", sum(tally["wrong"] for tally in report["tallies"]), report["wrong"]),
+        ("verdicts", sum(report["verdicts"].values()), report["cases"]),
+        ("findings", sum(one["cases"] for one in report["findings"]), report["wrong"]),
+    ):
+        if part != whole:
+            said.append(f"{what}: {part} together, and {whole} in all")
+    if report["verdict"] != verdict:
+        said.append(f"the verdict is {report['verdict']}")
+    return said
+
+
+def main() -> int:
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    schema = load(ROOT / "spec/gate-merging-report.schema.json")
+    said = findings(load(pathlib.Path(sys.argv[1])), schema, sys.argv[2])
+    print("\n".join(said))
+    return 1 if said else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
