@@ -270,6 +270,23 @@ static double undivided(double l_bound, double lse_error) {
     return up_function(expm1(fmax(up_plus(l_bound, of_weights), 0.0)));
 }
 
+/* The arithmetic of log-sum-exps. A pairwise merge begins with n = 1 and ends so: what is lost where
+ * it stores an output moves no n. */
+/*@
+  requires valid: \valid_read(a) && arithmetic_ok(*a);
+  assigns \nothing;
+  ensures ok: arithmetic_ok(\result);
+  ensures merging_7: way == CP_MERGING_PAIRWISE ==> \result.u_part == 0.0;
+  ensures merging_7_others: way != CP_MERGING_PAIRWISE ==> \result == *a;
+*/
+static struct cp_arithmetic without_outputs(const struct cp_arithmetic *a, int way) {
+    struct cp_arithmetic of_lse = *a;
+    if (way == CP_MERGING_PAIRWISE) {
+        of_lse.u_part = 0.0;
+    }
+    return of_lse;
+}
+
 /* The log-sum-exp and its bound, from nats to the base of the row. */
 /*@
   requires valid: \valid(lse) && \valid(lse_bound) && \separated(lse, lse_bound);
@@ -308,7 +325,8 @@ int cp_merging_tolerance(const struct cp_merging_class *declared, const struct c
                                     .v = scratch,
                                     .scratch = column + n_parts};
     //@ assert keys: row_at(n, 1) == n;
-    cp_tolerance(&x.arithmetic, &x.counts, &keys, x.lse_error, mean, mean_bound, lse, lse_bound);
+    struct cp_arithmetic of_lse = without_outputs(&x.arithmetic, declared->way);
+    cp_tolerance(&of_lse, &x.counts, &keys, x.lse_error, mean, mean_bound, lse, lse_bound);
     if (declared->way == CP_MERGING_UNDIVIDED) {
         x.arithmetic.u_div = undivided(*lse_bound, x.lse_error);
     }

@@ -36,6 +36,8 @@ static int is_within(double x, double most) {
 
 int cp_merging_class_ok(const struct cp_merging_class *declared) {
     return declared->way >= CP_MERGING_AT_ONCE && declared->way <= CP_MERGING_UNDIVIDED &&
+           is_flag(declared->tree) &&
+           (declared->tree == CP_MERGING_ANY_TREE || declared->way == CP_MERGING_PAIRWISE) &&
            declared->converts >= CP_CONVERTS_NONE && declared->converts <= CP_CONVERTS_EACH &&
            is_type(declared->weights) && is_type(declared->values) && is_type(declared->partials) &&
            is_type(declared->out_type) && is_type(declared->lse_type) &&
@@ -110,13 +112,35 @@ static int way_of(const struct cp_merging_class *declared, int n_parts) {
                                                                  : declared->way;
 }
 
+/* The most merges between a part and the result: log2 of the number of parts, rounded up, where the
+ * tree is balanced. */
+/*@
+  requires parts: 1 <= n_parts <= CP_TOLERANCE_MOST;
+  assigns \nothing;
+  ensures levels: 0 <= \result < n_parts;
+*/
+static int levels_of(int tree, int n_parts) {
+    int levels = 0, parts = 1;
+    if (tree != CP_MERGING_BALANCED) {
+        return n_parts - 1;
+    }
+    /*@ loop invariant range: 0 <= levels < parts <= 2 * CP_TOLERANCE_MOST &&
+          (levels == 0 || levels < n_parts);
+        loop assigns levels, parts; loop variant n_parts - parts; */
+    while (parts < n_parts) {
+        parts *= 2;
+        levels++;
+    }
+    return levels;
+}
+
 /*@
   requires parts: 1 <= n_parts <= CP_TOLERANCE_MOST && 0 <= is_narrow <= 1;
   assigns \nothing;
   ensures num_8_ok: counts_ok(\result);
 */
-static struct cp_counts count(int way, int n_parts, int is_narrow) {
-    int merges = n_parts - 1;
+static struct cp_counts count(int way, int tree, int n_parts, int is_narrow) {
+    int merges = n_parts - 1, levels = levels_of(tree, n_parts);
     struct cp_counts counts = {
         .depth_n = merges,
         .depth_o = n_parts,
@@ -126,9 +150,10 @@ static struct cp_counts count(int way, int n_parts, int is_narrow) {
     if (way == CP_MERGING_STATES) {
         counts = cp_counts_of_chunks(1, n_parts);
     } else if (way == CP_MERGING_PAIRWISE) {
-        counts.depth_o = 2 * merges;
-        counts.stores = merges;
-        counts.changes = 2 * merges;
+        counts.depth_n = levels;
+        counts.depth_o = 2 * levels;
+        counts.stores = levels;
+        counts.changes = 2 * levels;
         counts.operations_n = 3.0 * merges;
         counts.operations_o = 5.0 * merges;
     }
@@ -332,6 +357,7 @@ struct cp_merging_numbers cp_merging_numbers(const struct cp_merging_class *decl
         a.eta_div = 2.0 * f.n.tiny;
     }
     //@ assert divided: arithmetic_ok(a);
-    struct cp_merging_numbers numbers = {a, count(way, n_parts, f.is_narrow), lse_error};
+    struct cp_merging_numbers numbers = {a, count(way, declared->tree, n_parts, f.is_narrow),
+                                         lse_error};
     return numbers;
 }

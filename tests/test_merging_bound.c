@@ -39,6 +39,7 @@ static struct merging_kernel any_kernel(unsigned long long *random) {
     c.above = random_below(random, 3) == 0 ? 3.0 * random_below(random, 3) : 0.0;
     struct merging_kernel k = {c, random_below(random, 2), random_below(random, 2),
                                random_below(random, 2), random_below(random, 2)};
+    k.declared.tree = c.way == CP_MERGING_PAIRWISE && k.balanced && random_below(random, 2);
     /* A weight that is rounded is divided before (MERGING-5). */
     k.divides_weights |= c.weights != CP_FP32;
     return k;
@@ -133,6 +134,51 @@ static void two_parts_have_one_bound(void **unused) {
         use(&p, 3, 1, CP_BASE_E);
         assert_true(claimed(&declared, &p).bound.out[0] > claimed(&at_once, &p).bound.out[0]);
     }
+}
+
+/* The first part is all there is, and each merge takes one unit of bfloat16 from its output: P - 1
+ * merges take more than the log2 P of a balanced tree may. */
+static void a_balanced_tree_has_its_own_bound(void **unused) {
+    struct merging_kernel k = {plain(CP_MERGING_PAIRWISE), 0, 0, 0, 0};
+    unsigned long long random = seed();
+    struct problem p = {.row = {0}};
+    (void)unused;
+    k.declared.partials = k.declared.out_type = CP_BF16;
+    k.declared.truncates = 1;
+    for (int j = 0; j < P; j++) {
+        p.o[j] = j == 0 ? 1.1953125 : 0.0;
+        p.lse[j] = j == 0 ? 0.0 : -9.0;
+    }
+    for (int n = 3; n <= P; n++) {
+        struct result chain = {{0.0}, 0.0}, tree = chain;
+        use(&p, n, 1, CP_BASE_E);
+        k.declared.tree = k.balanced = 0;
+        merging_emulate(&k, &p.row, &random, chain.out, &chain.lse);
+        struct claim of_any = claimed(&k.declared, &p);
+        k.declared.tree = k.balanced = 1;
+        merging_emulate(&k, &p.row, &random, tree.out, &tree.lse);
+        struct claim of_tree = claimed(&k.declared, &p);
+        assert_true(is_within(&of_any, &chain, 1) && is_within(&of_tree, &tree, 1));
+        assert_true(n == 3 ? of_tree.bound.out[0] == of_any.bound.out[0]
+                           : of_tree.bound.out[0] < of_any.bound.out[0]);
+        assert_true(n < P || !is_within(&of_tree, &chain, 1));
+    }
+}
+
+/* MERGING-7: what an output loses between two merges moves no log-sum-exp. */
+static void outputs_do_not_move_the_lse(void **unused) {
+    struct problem p = {.o = {8.0, 4.0, 1.0}, .lse = {10.0, 11.0, 9.0}};
+    struct cp_merging_class declared = plain(CP_MERGING_PAIRWISE);
+    (void)unused;
+    use(&p, 3, 1, CP_BASE_E);
+    struct claim exact = claimed(&declared, &p);
+    declared.partials = CP_BF16;
+    struct claim rounded = claimed(&declared, &p);
+    assert_true(rounded.bound.lse == exact.bound.lse);
+    assert_true(rounded.bound.out[0] > 100.0 * exact.bound.out[0]);
+    declared.way = CP_MERGING_STATES;
+    rounded = claimed(&declared, &p);
+    assert_true(rounded.bound.lse > 100.0 * exact.bound.lse);
 }
 
 /* MERGING-6: the bound of the example, by hand in units of 2^-24. */
@@ -253,16 +299,17 @@ static void classes_out_of_range_are_refused(void **unused) {
     struct problem p = {.o = {1.0, 2.0}, .lse = {0.5, 0.0}};
     (void)unused;
     use(&p, 2, 1, CP_BASE_E);
-    for (int field = 0; field < 13; field++) {
+    for (int field = 0; field < 14; field++) {
         for (int side = 0; side < 2; side++) {
             struct cp_merging_class c = plain(CP_MERGING_AT_ONCE);
-            int *const integers[] = {&c.way,      &c.converts, &c.weights,   &c.values, &c.partials,
-                                     &c.out_type, &c.lse_type, &c.truncates, &c.flushes};
+            int *const integers[] = {&c.way,      &c.converts, &c.weights,  &c.values,
+                                     &c.partials, &c.out_type, &c.lse_type, &c.truncates,
+                                     &c.flushes,  &c.tree};
             double *const numbers[] = {&c.exp_error, &c.log_error, &c.div_error, &c.above};
-            if (field < 9) {
-                *integers[field] = side ? -1 : 4;
+            if (field < 10) {
+                *integers[field] = side ? -1 : field == 9 ? CP_MERGING_BALANCED : 4;
             } else {
-                *numbers[field - 9] = side ? NAN : field == 12 ? 64.5 : 0x1.1p-6;
+                *numbers[field - 10] = side ? NAN : field == 13 ? 64.5 : 0x1.1p-6;
             }
             double out[1], bound[1], lse, lse_bound, scratch[10];
             assert_int_equal(
@@ -276,6 +323,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(emulated_kernels_stay_within_their_bounds),
         cmocka_unit_test(two_parts_have_one_bound),
+        cmocka_unit_test(a_balanced_tree_has_its_own_bound),
+        cmocka_unit_test(outputs_do_not_move_the_lse),
         cmocka_unit_test(the_bound_of_the_example),
         cmocka_unit_test(every_error_counts),
         cmocka_unit_test(wrong_merges_are_beyond_the_bound),

@@ -36,6 +36,10 @@ struct cp_merging_row {
 #define CP_MERGING_PAIRWISE  2 /* results (o, l), two at a time; each merge divides */
 #define CP_MERGING_UNDIVIDED 3 /* weights exp(l_i - l) of the computed l; no division */
 
+/* Which merges of pairs a kernel makes (MERGING-5): each number of parts has a tree of them. */
+#define CP_MERGING_ANY_TREE 0 /* any; one after the other is the deepest */
+#define CP_MERGING_BALANCED 1 /* no part passes more than log2 P merges, rounded up */
+
 /* How log-sum-exps come to the base of the kernel's exponential (MERGING-5). */
 #define CP_CONVERTS_NONE       0 /* they have it */
 #define CP_CONVERTS_DIFFERENCE 1 /* l_i - m is multiplied by a constant */
@@ -44,7 +48,8 @@ struct cp_merging_row {
 /* The arithmetic class of a kernel that merges (MERGING-5). Weights, n and logarithms are computed
  * in binary32, or in binary64 if `values` is CP_FP64. Types are those of number.h. */
 struct cp_merging_class {
-    int way;       /* CP_MERGING_... */
+    int way;       /* CP_MERGING_AT_ONCE, ... */
+    int tree;      /* CP_MERGING_PAIRWISE: CP_MERGING_ANY_TREE or CP_MERGING_BALANCED; else 0 */
     int converts;  /* CP_CONVERTS_... */
     int weights;   /* type of a weight when it is multiplied by o_i; CP_FP32: not rounded */
     int values;    /* type in which products with o_i are computed and added */

@@ -65,7 +65,7 @@
 
 /*@
   predicate declared_ok(struct cp_merging_class c) =
-    CP_MERGING_AT_ONCE <= c.way <= CP_MERGING_UNDIVIDED &&
+    CP_MERGING_AT_ONCE <= c.way <= CP_MERGING_UNDIVIDED && 0 <= c.tree <= 1 &&
     CP_CONVERTS_NONE <= c.converts <= CP_CONVERTS_EACH && wide_type(c.weights) &&
     wide_type(c.values) && wide_type(c.partials) && wide_type(c.out_type) &&
     wide_type(c.lse_type) && 0 <= c.truncates <= 1 && 0 <= c.flushes <= 1 &&
