@@ -270,14 +270,14 @@ static double undivided(double l_bound, double lse_error) {
     return up_function(expm1(fmax(up_plus(l_bound, of_weights), 0.0)));
 }
 
-/* The arithmetic of log-sum-exps. A pairwise merge begins with n = 1 and ends so: what is lost where
- * it stores an output moves no n. */
+/* The arithmetic of log-sum-exps. A pairwise merge begins with n = 1 and ends so: what is lost
+ * where it stores an output moves no n. */
 /*@
   requires valid: \valid_read(a) && arithmetic_ok(*a);
   assigns \nothing;
   ensures ok: arithmetic_ok(\result);
   ensures merging_7: way == CP_MERGING_PAIRWISE ==> \result.u_part == 0.0;
-  ensures merging_7_others: way != CP_MERGING_PAIRWISE ==> \result == *a;
+  ensures others: way != CP_MERGING_PAIRWISE ==> \result == *a;
 */
 static struct cp_arithmetic without_outputs(const struct cp_arithmetic *a, int way) {
     struct cp_arithmetic of_lse = *a;

@@ -20,7 +20,7 @@
 #include "merging_kernels.h"
 #include "tests/merge_plain.h"
 
-#define CASES 110 /* each kind of values ten times */
+#define CASES 120 /* each kind of values ten times */
 #define WORK  6000
 #define SEED  5
 
@@ -56,7 +56,8 @@ static void done(struct made *m) {
 static struct cp_merge_kernel kernel_of(int i) {
     struct cp_merge_kernel k = plain;
     const int types[] = {CP_FP32, CP_FP16, CP_BF16, CP_FP64};
-    k.o_type = k.arithmetic.out_type = types[i % 4];
+    k.o_type = types[i % 4];
+    k.arithmetic.out_type = types[i / 4 % 4];
     k.base = i / 2 % 2;
     k.lse = i % 3;
     k.in_place = i % 5 == 4;
@@ -68,6 +69,8 @@ static struct cp_merge_kernel kernel_of(int i) {
         (struct cp_merge_layout){i % 3, i % 4, i / 3 % 3, i % 2 == 0 ? CP_GAPS_ANY : CP_GAPS_NONE};
     k.never = (i % 6 == 1 ? CP_NEVER_EMPTY_PARTS : 0) | (i % 6 == 2 ? CP_NEVER_EMPTY_ROWS : 0);
     k.empty_o = i % 2;
+    k.empty_l = i / 2 % 3;
+    k.empty_l_value = k.empty_l == CP_EMPTY_L_VALUE ? i % 8 < 4 ? -1e4 : -0x1p100 : 0.0;
     return k;
 }
 
@@ -107,10 +110,13 @@ static void merging_9_cases_keep_to_what_a_kernel_declares(void **state) {
                 for (int part = 0; part < n; part++) {
                     double l = merge_l_of(&m.p, row, part, head);
                     const double *o = merge_o_of(&m.p, row, part, head);
+                    assert_true(k.empty_l != CP_EMPTY_L_VALUE || !isfinite(l) ||
+                                l > k.empty_l_value);
                     assert_true(isfinite(l) ||
                                 (l == -INFINITY && (k.never & CP_NEVER_EMPTY_PARTS) == 0));
                     for (int e = 0; e < c->head_dim; e++) {
-                        assert_true(isnan(o[e]) || gate_round(k.o_type, o[e]) == o[e]);
+                        assert_true(isnan(o[e]) ||
+                                    gate_round(merge_o_type(&k, part), o[e]) == o[e]);
                         assert_true(isfinite(o[e]) ||
                                     (l == -INFINITY && k.empty_o == CP_EMPTY_O_ANY));
                     }
@@ -124,6 +130,7 @@ static void merging_9_cases_keep_to_what_a_kernel_declares(void **state) {
 
 /* By the formulas of merge_kernel.h. */
 static void merging_9_arrays_have_each_number_at_its_place(void **state) {
+    int plus = 0;
     (void)state;
     for (int i = 0; i < 84; i++) {
         struct cp_merge_kernel k = kernel_of(i);
@@ -144,23 +151,34 @@ static void merging_9_arrays_have_each_number_at_its_place(void **state) {
                              : (begin + at) * c->l_part + row * c->l_row + head * c->l_head;
                     const double *wanted = merge_o_of(&m.p, row, part, head);
                     for (int e = 0; e < c->head_dim; e++) {
-                        double x = cp_number_load(o, k.o_type, (size_t)(of_o + e));
+                        double x = cp_number_load(o, here ? k.arithmetic.out_type : k.o_type,
+                                                  (size_t)(of_o + e));
                         assert_true(x == wanted[e] || (isnan(x) && isnan(wanted[e])));
                     }
-                    assert_true(cp_number_load(l, k.l_type, (size_t)of_l) ==
-                                merge_l_of(&m.p, row, part, head));
+                    double x = cp_number_load(l, CP_FP32, (size_t)of_l);
+                    double l_is = merge_l_of(&m.p, row, part, head);
+                    plus += x == INFINITY;
+                    assert_true(l_is != -INFINITY               ? x == l_is
+                                : k.empty_l == CP_EMPTY_L_VALUE ? x == (float)k.empty_l_value
+                                : x == INFINITY                 ? k.empty_l == CP_EMPTY_L_EITHER
+                                                                : x == l_is);
                 }
             }
         }
         assert_true(k.layout.gaps == CP_GAPS_ANY || c->out_head == c->head_dim);
         assert_true(k.layout.lse != CP_LSE_ORDER_HEAD || m.recipe.gaps || c->lse_row == 1);
+        /* Strides of parts taken for those of results are others where there are gaps. */
+        assert_true(m.recipe.gaps == (c->o_head != c->out_head));
+        assert_int_equal(c->all_parts, m.p.begin[c->n_rows]);
         done(&m);
     }
+    assert_true(plus > 20);
 }
 
 /* Over all cases: parts and rows without keys, what is in their outputs, and orders. */
 static void merging_10_cases_have_what_makes_mistakes_show(void **state) {
     int parts = 0, rows = 0, nans = 0, infinities = 0, large = 0, far = 0, orders[3] = {0};
+    int sentinels = 0, apart = 0;
     (void)state;
     for (int i = 0; i < 4 * CASES; i++) {
         struct made m;
@@ -174,6 +192,9 @@ static void merging_10_cases_have_what_makes_mistakes_show(void **state) {
             infinities += empty && isinf(first);
             large += empty && fabs(first) >= 0x1p127 && isfinite(first);
             far += !empty && fabs(m.p.l[x]) > 1000.0;
+            sentinels += !empty && m.p.l[x] < -65504.0;
+            apart += m.recipe.values == MERGE_APART && x > 0 && isfinite(m.p.l[x - 1]) &&
+                     fabs(m.p.l[x] - m.p.l[x - 1]) > 1000.0 && !empty;
         }
         for (int row = 0; row < m.recipe.n_rows; row++) {
             rows += !merge_has_keys(&m.p, row, 0);
@@ -181,7 +202,7 @@ static void merging_10_cases_have_what_makes_mistakes_show(void **state) {
         done(&m);
     }
     assert_true(parts > 500 && rows > 50 && nans > 50 && infinities > 50 && large > 50);
-    assert_true(far > 100 && orders[CP_O_ORDER_PART_ROW] > 100 &&
+    assert_true(sentinels > 20 && apart > 100 && far > 100 && orders[CP_O_ORDER_PART_ROW] > 100 &&
                 orders[CP_O_ORDER_ROW_PART] > 100);
 }
 
@@ -253,7 +274,8 @@ static void merging_11_each_wrong_number_is_found(void **state) {
         double bound = to.bound[element < 0 ? d : element];
         struct merge_finding f;
         assert_true(isfinite(bound));
-        put(&m.a, row, head, element, x + 1.01 * bound + 2e-7 * fabs(x) + (has_keys ? 0.0 : 0.5));
+        put(&m.a, row, head, element,
+            x + 1.01 * bound + 2e-7 * fabs(x) + 0x1p-140 + (has_keys ? 0.0 : 0.5));
         if (has_keys || element >= 0) {
             assert_int_equal(merge_judge(&m.a, &f), 0);
             assert_int_equal(f.verdict, GATE_WRONG);

@@ -48,6 +48,22 @@ static void merging_9_a_declaration_is_checked(void **state) {
     WITH(empty_out = CP_EMPTY_VALUE, "cp_merge_kernel.empty_out is 2");
     WITH(empty_value = 1.0, "cp_merge_kernel.empty_value");
     WITH(arithmetic.way = 4, "cp_merge_kernel.arithmetic.way is 4");
+    WITH(arithmetic.tree = 2, "cp_merge_kernel.arithmetic.tree is 2");
+    WITH(arithmetic.tree = CP_MERGING_BALANCED, "needs .way = CP_MERGING_PAIRWISE");
+    WITH(empty_l = 3, "cp_merge_kernel.empty_l is 3");
+    WITH(empty_l = CP_EMPTY_L_VALUE, "empty_l_value, with CP_EMPTY_L_VALUE, must be finite");
+    WITH(empty_l_value = -1.0, "empty_l_value");
+    k = plain;
+    k.empty_l = CP_EMPTY_L_VALUE;
+    static const double values[] = {-INFINITY, NAN, 0.0, 1.0, -0.1};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        k.empty_l_value = values[i];
+        check_says(&k, "cp_merge_kernel.empty_l_value");
+    }
+    k.l_type = CP_FP64;
+    check_says(&k, NULL);
+    k.in_place = 1;
+    check_says(&k, "cp_merge_kernel.empty_l_value");
     WITH(arithmetic.exp_error = 0.5, "cp_merge_kernel.arithmetic.exp_error is 0.5");
     WITH(arithmetic.log_error = NAN, "cp_merge_kernel.arithmetic.log_error is nan");
     WITH(arithmetic.above = 65.0, "cp_merge_kernel.arithmetic.above is 65");
@@ -62,7 +78,8 @@ static void merging_9_a_declaration_is_checked(void **state) {
     check_says(&k, "in_place needs .parts = CP_PARTS_EQUAL");
     k.parts = CP_PARTS_EQUAL;
     k.o_type = CP_FP16;
-    check_says(&k, "in_place has part 0 in out and lse");
+    k.l_type = CP_FP64;
+    check_says(&k, NULL);
     k.o_type = CP_FP32;
     k.lse = CP_LSE_NEVER;
     check_says(&k, "in_place needs a log-sum-exp");
@@ -71,7 +88,8 @@ static void merging_9_a_declaration_is_checked(void **state) {
 /* ---- In their processes ---- */
 
 static void merging_11_kernels_of_the_field_are_right(void **state) {
-    static const char *const names[] = {"two", "pair_bits", "states", "splits", "ring"};
+    static const char *const names[] = {"two",  "pair_bits", "states", "splits",
+                                        "ring", "blocks",    "begun"};
     static const struct run_limits limits = {
         .seconds = 20.0, .bytes = (size_t)1 << 32, .heap = 1 << 30};
     static const volatile int stop = 0;

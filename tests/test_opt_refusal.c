@@ -146,6 +146,11 @@ static void arguments(void **state) {
     expect_refused(w, &a, CP_ERROR_ARGUMENT);
     a.workspace = (char *)w->a.workspace + 4;
     expect_refused(w, &a, CP_ERROR_ARGUMENT);
+    for (int per = -1; per <= CP_CACHE_SCALE_TOKEN + 1; per += CP_CACHE_SCALE_TOKEN + 2) {
+        a = w->a;
+        a.scales.per = per;
+        expect_refused(w, &a, CP_ERROR_ARGUMENT);
+    }
     assert_int_equal(cp_opt_attend(NULL, &w->a), CP_ERROR_ARGUMENT);
     assert_int_equal(cp_opt_workspace(NULL, &w->a), 0);
     assert_int_equal(cp_opt_workspace(w->opt, NULL), 0);

@@ -8,14 +8,17 @@
  *     head 24, row 96, part 192 + 48 = 240 */
 #include "gate/merge/arrays.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chunkproof/number.h"
 #include "gate/runner/arena.h"
 
-#define GAP_INNER 16
-#define GAP_OUTER 48
+/* In numbers. Of results they are others: a kernel that takes strides of one for the other errs. */
+enum gaps { NO_GAPS, IN_PARTS, IN_RESULTS, GAPS };
+static const int gap_inner[GAPS] = {0, 16, 8};
+static const int gap_outer[GAPS] = {0, 48, 32};
 
 enum index { PART, ROW, HEAD, INDICES };
 
@@ -26,13 +29,13 @@ struct strides {
 
 /* order: the indices from the outermost in. An index of extent 0 is not there. */
 static struct strides strides_of(const enum index order[INDICES], const long long extent[INDICES],
-                                 long long width, int gaps) {
-    struct strides s = {{0, 0, 0}, width + (gaps ? GAP_INNER : 0)};
+                                 long long width, enum gaps gaps) {
+    struct strides s = {{0, 0, 0}, width + gap_inner[gaps]};
     for (int i = INDICES - 1; i >= 0; i--) {
         if (extent[order[i]] > 0) {
             s.of[order[i]] = s.elements;
             s.elements *= extent[order[i]];
-            s.elements += i == 0 && gaps ? GAP_OUTER : 0;
+            s.elements += i == 0 ? gap_outer[gaps] : 0;
         }
     }
     return s;
@@ -48,7 +51,8 @@ static struct all_strides all_strides(const struct merge_problem *p) {
         {PART, ROW, HEAD}, {PART, ROW, HEAD}, {PART, HEAD, ROW}, {ROW, PART, HEAD}};
     static const enum index by_head[INDICES] = {PART, HEAD, ROW};
     const struct merge_recipe *r = &p->recipe;
-    int by_row = p->kernel->parts == CP_PARTS_BY_ROW, gaps = r->gaps;
+    int by_row = p->kernel->parts == CP_PARTS_BY_ROW;
+    enum gaps gaps = r->gaps ? IN_PARTS : NO_GAPS, of_out = r->gaps ? IN_RESULTS : NO_GAPS;
     long long parts = by_row ? p->begin[r->n_rows] : r->n_parts - p->kernel->in_place;
     const long long of_parts[] = {parts, by_row ? 0 : r->n_rows, r->n_heads};
     const long long of_results[] = {0, r->n_rows, r->n_heads};
@@ -57,8 +61,8 @@ static struct all_strides all_strides(const struct merge_problem *p) {
     const enum index *l = by_row && r->l == CP_L_ORDER_PART_HEAD ? of_lists : orders[r->l];
     return (struct all_strides){
         strides_of(orders[o], of_parts, r->head_dim, gaps), strides_of(l, of_parts, 1, gaps),
-        strides_of(orders[0], of_results, r->head_dim, gaps),
-        strides_of(r->lse == CP_LSE_ORDER_HEAD ? by_head : orders[0], of_results, 1, gaps)};
+        strides_of(orders[0], of_results, r->head_dim, of_out),
+        strides_of(r->lse == CP_LSE_ORDER_HEAD ? by_head : orders[0], of_results, 1, of_out)};
 }
 
 static void put_strides(struct cp_merge_call *c, const struct all_strides *s) {
@@ -77,8 +81,11 @@ static void put_strides(struct cp_merge_call *c, const struct all_strides *s) {
 void merge_call_sizes(struct cp_merge_call *c, const struct merge_problem *p) {
     const struct merge_recipe *r = &p->recipe;
     struct all_strides s = all_strides(p);
-    *c = (struct cp_merge_call){
-        .n_parts = r->n_parts, .n_rows = r->n_rows, .n_heads = r->n_heads, .head_dim = r->head_dim};
+    *c = (struct cp_merge_call){.n_parts = r->n_parts,
+                                .all_parts = p->begin[r->n_rows],
+                                .n_rows = r->n_rows,
+                                .n_heads = r->n_heads,
+                                .head_dim = r->head_dim};
     put_strides(c, &s);
 }
 
@@ -150,6 +157,17 @@ double merge_result(const struct merge_arrays *a, int row, int head, int element
                        : cp_number_load(a->memory[RUN_OUT], class->out_type, at);
 }
 
+/* The log-sum-exp of a part as it lies in memory. */
+static double stored_l(const struct merge_problem *p, int row, int part, int head) {
+    const struct cp_merge_kernel *k = p->kernel;
+    double l = merge_l_of(p, row, part, head);
+    unsigned long long number = p->recipe.seed + (unsigned long long)(5 * row + 3 * part + head);
+    return l != -INFINITY                                       ? l
+           : k->empty_l == CP_EMPTY_L_VALUE                     ? k->empty_l_value
+           : k->empty_l == CP_EMPTY_L_EITHER && number % 2 == 1 ? INFINITY
+                                                                : l;
+}
+
 /* Part p of a row: in out and lse, or in o and l. */
 static void put_part(struct merge_arrays *a, int row, int part, int head) {
     const struct merge_problem *p = a->problem;
@@ -163,10 +181,11 @@ static void put_part(struct merge_arrays *a, int row, int part, int head) {
     long long at_l = here ? merge_result_at(a, row, head, -1)
                           : (first + part) * c->l_part + row * c->l_row + head * c->l_head;
     for (int i = 0; i < p->recipe.head_dim; i++) {
-        cp_number_store(a->memory[here ? RUN_OUT : RUN_O], k->o_type, (size_t)(at + i), o[i]);
+        cp_number_store(a->memory[here ? RUN_OUT : RUN_O], merge_o_type(k, part), (size_t)(at + i),
+                        o[i]);
     }
-    cp_number_store(a->memory[here ? RUN_LSE : RUN_L], k->l_type, (size_t)at_l,
-                    merge_l_of(p, row, part, head));
+    cp_number_store(a->memory[here ? RUN_LSE : RUN_L], merge_l_type(k, part), (size_t)at_l,
+                    stored_l(p, row, part, head));
 }
 
 void merge_arrays_fill(struct merge_arrays *a, unsigned char poison) {

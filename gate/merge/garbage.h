@@ -9,6 +9,7 @@
 double merge_uniform(struct prng *random);
 
 /* What is in the outputs of a part without keys: d numbers of o_type, by what the kernel takes. */
-void merge_garbage(const struct cp_merge_kernel *kernel, unsigned long long seed, int d, double *o);
+void merge_garbage(const struct cp_merge_kernel *kernel, unsigned long long seed, int type, int d,
+                   double *o);
 
 #endif

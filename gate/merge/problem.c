@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/base/random.h"
+#include "gate/case/values.h"
 #include "gate/merge/garbage.h"
 
 void merge_problem_free(struct merge_problem *p) {
@@ -50,6 +51,15 @@ int merge_problem_new(struct merge_problem *p, const struct merge_recipe *recipe
     return allocate(p, p->begin[recipe->n_rows]);
 }
 
+/* As part i of the only row and head, in the types that it has there. */
+static void take_part(struct merge_problem *p, int i, const double *o, double l) {
+    int d = p->recipe.head_dim, type = merge_o_type(p->kernel, i);
+    for (int e = 0; e < d; e++) {
+        p->o[(ptrdiff_t)i * d + e] = gate_round(type, o[e]);
+    }
+    p->l[i] = gate_round(merge_l_type(p->kernel, i), l);
+}
+
 int merge_problem_alone(struct merge_problem *p, const struct merge_problem *whole, int row,
                         int head, const int *list, int n) {
     int d = whole->recipe.head_dim;
@@ -67,16 +77,24 @@ int merge_problem_alone(struct merge_problem *p, const struct merge_problem *who
     for (int i = 0; i < n; i++) {
         double *o = p->o + (ptrdiff_t)i * d;
         if (list[i] >= 0) {
-            memcpy(o, merge_o_of(whole, row, list[i], head), (size_t)d * sizeof *o);
-            p->l[i] = merge_l_of(whole, row, list[i], head);
+            take_part(p, i, merge_o_of(whole, row, list[i], head),
+                      merge_l_of(whole, row, list[i], head));
         } else if (list[i] <= MERGE_CLEANED) { /* the output is zeros already */
             p->l[i] = merge_l_of(whole, row, MERGE_CLEANED - list[i], head);
         } else {
-            merge_garbage(p->kernel, whole->recipe.seed, d, o);
+            merge_garbage(p->kernel, whole->recipe.seed, merge_o_type(p->kernel, i), d, o);
             p->l[i] = -INFINITY;
         }
     }
     return 0;
+}
+
+int merge_o_type(const struct cp_merge_kernel *kernel, int part) {
+    return kernel->in_place && part == 0 ? kernel->arithmetic.out_type : kernel->o_type;
+}
+
+int merge_l_type(const struct cp_merge_kernel *kernel, int part) {
+    return kernel->in_place && part == 0 ? kernel->arithmetic.lse_type : kernel->l_type;
 }
 
 int merge_parts_of(const struct merge_problem *p, int row) {

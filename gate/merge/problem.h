@@ -37,4 +37,8 @@ double merge_l_of(const struct merge_problem *problem, int row, int part, int he
 /* Does a part of the row and head have a key? */
 int merge_has_keys(const struct merge_problem *problem, int row, int head);
 
+/* The types of a part's output and log-sum-exp: in place part 0 lies where the results do. */
+int merge_o_type(const struct cp_merge_kernel *kernel, int part);
+int merge_l_type(const struct cp_merge_kernel *kernel, int part);
+
 #endif

@@ -10,7 +10,7 @@
 
 const char *const merge_values_names[MERGE_VALUES] = {"count",   "select", "normal", "equal",
                                                       "light",   "low",    "high",   "rising",
-                                                      "falling", "empty",  "many"};
+                                                      "falling", "empty",  "many",   "apart"};
 const char *const merge_values_words[MERGE_VALUES] = {
     "whole weights: which parts count, and how often",
     "one part is far heavier: where it lies",
@@ -23,6 +23,7 @@ const char *const merge_values_words[MERGE_VALUES] = {
     "each part lighter than the one before",
     "parts and rows without keys",
     "up to 1000 parts",
+    "log-sum-exps thousands apart",
 };
 
 static int smaller(int a, int b) {

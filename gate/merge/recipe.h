@@ -17,6 +17,7 @@ enum merge_values {
     MERGE_FALLING,
     MERGE_EMPTY,
     MERGE_MANY,
+    MERGE_APART,
     MERGE_VALUES
 };
 

@@ -50,8 +50,8 @@ static double most_of(const struct cp_merge_kernel *kernel, int n_parts) {
 /* ---- Log-sum-exps, in nats ---- */
 
 static double far_from_zero(struct prng *random) {
-    static const double at[] = {90.0, 120.0, 300.0, 1000.0, 5000.0, 20000.0};
-    return at[prng_below(random, 6)];
+    static const double at[] = {90.0, 120.0, 300.0, 1000.0, 5000.0, 20000.0, 70000.0, 100000.0};
+    return at[prng_below(random, 8)];
 }
 
 static void weigh(const struct sample *s, enum merge_values values, double *l) {
@@ -86,9 +86,24 @@ static void weigh(const struct sample *s, enum merge_values values, double *l) {
         case MERGE_FALLING:
             l[i] = from - 2.0 * i - step;
             break;
+        case MERGE_APART:
+            l[i] = 3000.0 * normal(s->random);
+            break;
         default:
             l[i] = away + 2.0 * normal(s->random);
         }
+    }
+}
+
+/* Where parts without keys have a finite log-sum-exp, all others are larger: by 16 at least, for
+ * results between two merges to be so, too. */
+static void keep_above(double least, double *l, int n) {
+    double lowest = n > 0 ? l[0] : 0.0;
+    for (int i = 1; i < n; i++) {
+        lowest = l[i] < lowest ? l[i] : lowest;
+    }
+    for (int i = 0; i < n && lowest < least; i++) {
+        l[i] += least - lowest;
     }
 }
 
@@ -149,7 +164,7 @@ static void empty_some(const struct merge_problem *p, struct prng *random, int n
         unsigned long long seed = prng_next(random);
         if (empty && !(keeps && i == kept)) {
             *l[i] = -INFINITY;
-            merge_garbage(p->kernel, seed, p->recipe.head_dim, o[i]);
+            merge_garbage(p->kernel, seed, merge_o_type(p->kernel, i), p->recipe.head_dim, o[i]);
         }
     }
 }
@@ -164,6 +179,10 @@ static void fill_pair(struct merge_problem *p, struct prng *random, int row, int
     double largest = -INFINITY, scale = scales[prng_below(random, 5)];
     double unit = p->kernel->base == CP_BASE_2 ? LOG_2 : 1.0;
     weigh(&s, r->values, nats);
+    if (p->kernel->empty_l == CP_EMPTY_L_VALUE) {
+        double value = p->kernel->empty_l_value / unit;
+        keep_above(value + 16.0 + 0x1p-10 * fabs(value), nats, s.n);
+    }
     for (int i = 0; i < s.n; i++) {
         ptrdiff_t number = (ptrdiff_t)(p->begin[row] + i) * r->n_heads + head;
         o[i] = p->o + number * r->head_dim;
@@ -181,9 +200,9 @@ static void fill_pair(struct merge_problem *p, struct prng *random, int row, int
             fill_normal(&s, scale, o[i]);
         }
         for (int e = 0; e < r->head_dim; e++) {
-            o[i][e] = gate_round(p->kernel->o_type, within(o[i][e], s.most));
+            o[i][e] = gate_round(merge_o_type(p->kernel, i), within(o[i][e], s.most));
         }
-        *l[i] = gate_round(p->kernel->l_type, nats[i] * unit);
+        *l[i] = gate_round(merge_l_type(p->kernel, i), nats[i] * unit);
     }
     if (r->empties) {
         empty_some(p, random, s.n, o, l);

@@ -55,6 +55,13 @@ char *merge_conventions(const struct cp_merge_kernel *k) {
         }
         between = "; ";
     }
+    if (k->empty_l == CP_EMPTY_L_VALUE) {
+        fprintf(out, "%sa part without keys has the log-sum-exp %.9g", between, k->empty_l_value);
+        between = "; ";
+    } else if (k->empty_l == CP_EMPTY_L_EITHER) {
+        fprintf(out, "%sa part without keys has the log-sum-exp -infinity or +infinity", between);
+        between = "; ";
+    }
     if (k->empty_o == CP_EMPTY_O_NUMBERS) {
         fprintf(out, "%soutputs of parts without keys are finite", between);
         between = "; ";
@@ -77,8 +84,9 @@ char *merge_declares(const struct cp_merge_kernel *k) {
     size_t size;
     char *text;
     FILE *out = text_open(&text, &size);
-    fprintf(out, "%s; weights %s, values %s", ways[a->way], gate_type_name(a->weights),
-            gate_type_name(a->values));
+    fprintf(out, "%s%s; weights %s, values %s", ways[a->way],
+            a->tree == CP_MERGING_BALANCED ? ", in a balanced tree" : "",
+            gate_type_name(a->weights), gate_type_name(a->values));
     if (a->way == CP_MERGING_STATES || a->way == CP_MERGING_PAIRWISE) {
         fprintf(out, ", partial results %s", gate_type_name(a->partials));
     }

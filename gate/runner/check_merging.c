@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Is what a kernel that merges declares possible? */
+#include <math.h>
 #include <stdio.h>
 
 #include "gate/runner/fields.h"
@@ -37,6 +38,8 @@ static int check_choices(const struct cp_merge_kernel *kernel, const char *file,
         {"empty_lse", kernel->empty_lse, four,
          "CP_EMPTY_NEUTRAL (0), CP_EMPTY_NAN (1), CP_EMPTY_VALUE (2) or CP_EMPTY_UNSPECIFIED (3)"},
         {"empty_o", kernel->empty_o, two, "CP_EMPTY_O_ANY (0) or CP_EMPTY_O_NUMBERS (1)"},
+        {"empty_l", kernel->empty_l, three,
+         "CP_EMPTY_L_MINUS (0), CP_EMPTY_L_EITHER (1) or CP_EMPTY_L_VALUE (2)"},
         {"never", kernel->never,
          RUN_BIT(0) | RUN_BIT(CP_NEVER_EMPTY_ROWS) | RUN_BIT(CP_NEVER_EMPTY_PARTS) |
              RUN_BIT(CP_NEVER_EMPTY_ROWS | CP_NEVER_EMPTY_PARTS),
@@ -44,6 +47,7 @@ static int check_choices(const struct cp_merge_kernel *kernel, const char *file,
         {"arithmetic.way", a->way, four,
          "CP_MERGING_AT_ONCE (0), CP_MERGING_STATES (1), CP_MERGING_PAIRWISE (2) or "
          "CP_MERGING_UNDIVIDED (3)"},
+        {"arithmetic.tree", a->tree, two, "CP_MERGING_ANY_TREE (0) or CP_MERGING_BALANCED (1)"},
         {"arithmetic.converts", a->converts, three,
          "CP_CONVERTS_NONE (0), CP_CONVERTS_DIFFERENCE (1) or CP_CONVERTS_EACH (2)"},
         {"arithmetic.weights", a->weights, RUN_TYPES, RUN_TYPE_NAMES},
@@ -84,6 +88,15 @@ static int check_errors(const struct cp_merge_kernel *kernel, const char *file,
     return 0;
 }
 
+static int is_empty_l(const struct cp_merge_kernel *kernel) {
+    double value = kernel->empty_l_value;
+    int is_double =
+        kernel->l_type == CP_FP64 && !(kernel->in_place && kernel->arithmetic.lse_type != CP_FP64);
+    return kernel->empty_l != CP_EMPTY_L_VALUE
+               ? value == 0.0
+               : value < 0.0 && isfinite(value) && (is_double || (double)(float)value == value);
+}
+
 /* NULL: all fits. */
 static const char *what_does_not_fit(const struct cp_merge_kernel *kernel) {
     const struct cp_merging_class *a = &kernel->arithmetic;
@@ -97,9 +110,11 @@ static const char *what_does_not_fit(const struct cp_merge_kernel *kernel) {
            : kernel->in_place && kernel->parts != CP_PARTS_EQUAL
                ? "in_place needs .parts = CP_PARTS_EQUAL: each row has a part 0"
            : kernel->in_place && most == 1 ? "in_place needs .most_parts = 2 at least, or 0"
-           : kernel->in_place && (kernel->o_type != a->out_type || kernel->l_type != a->lse_type)
-               ? "in_place has part 0 in out and lse: .o_type must be .arithmetic.out_type, and "
-                 ".l_type .arithmetic.lse_type"
+           : a->tree == CP_MERGING_BALANCED && a->way != CP_MERGING_PAIRWISE
+               ? "arithmetic.tree = CP_MERGING_BALANCED needs .way = CP_MERGING_PAIRWISE"
+           : !is_empty_l(kernel)
+               ? "empty_l_value, with CP_EMPTY_L_VALUE, must be finite, below 0 and a number of "
+                 "l_type, in place of lse_type, too; otherwise it must be 0"
            : !run_is_empty_value(kernel->empty_lse, kernel->empty_value, a->lse_type)
                ? "empty_value, with CP_EMPTY_VALUE, may be any number of lse_type and no NaN, and "
                  "otherwise it must be 0"

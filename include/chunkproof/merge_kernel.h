@@ -27,13 +27,14 @@
  * says which cases the gate has, and MERGING-11 when a kernel is right.
  *
  * What it must take (MERGING-9):
- *   - Some parts have no key: their log-sum-exp is -infinity, and what is in their output counts
- *     for nothing. It may be a NaN, an infinity or a large number (but see `empty_o`).
+ *   - Some parts have no key: their log-sum-exp is -infinity (but see `empty_l`), and what is in
+ *     their output counts for nothing. It may be a NaN, an infinity or a large number (but see
+ *     `empty_o`).
  *   - In some rows no part has a key (but see `never`). They give zeros and -infinity (but see
  *     `empty_out`, `empty_lse`).
- *   - Log-sum-exps may be thousands above 0, or below it, and as far apart.
- *   - No log-sum-exp is a NaN or +infinity. Outputs of parts with keys are finite, and their sums
- *     do not overflow the type in which the kernel adds them up.
+ *   - Log-sum-exps may be up to 100,000 nats above 0, or below it, and up to 40,000 apart.
+ *   - No log-sum-exp of a part with keys is a NaN or an infinity. Outputs of parts with keys are
+ *     finite, and their sums do not overflow the type in which the kernel adds them up.
  *
  * That no key is in two parts is the caller's care: no merge can see it (MERGING-3).
  *
@@ -74,16 +75,18 @@ extern "C" {
  * - o, l and part_begin are read-only. Arrays do not overlap, and each begins at a multiple of 64
  *   bytes. lse may be NULL: it is not asked for. Nothing else is NULL, but part_begin,
  *   stream and, of 0 bytes, workspace.
+ * - An l of binary64 is one: the kernel subtracts m from it in binary64, whatever its arithmetic.
  * - Strides are in elements, and positive but for those zeros. The numbers of an output follow one
  *   another; log-sum-exps do so only without gaps.
  * - In place (`in_place`) part 0 of each row lies in out and lse, which the kernel reads before it
- *   writes the result there. o and l then have the other parts: part p of the row is at p - 1. lse
- *   is not NULL. */
+ *   writes the result there: it is of out_type and lse_type, as the result. o and l then have the
+ *   other parts: part p of the row is at p - 1. lse is not NULL. */
 struct cp_merge_call {
-    int n_parts;  /* P >= 1, of each row; with part_begin the most that a row has */
-    int n_rows;   /* >= 1 */
-    int n_heads;  /* >= 1 */
-    int head_dim; /* d >= 1: numbers of an output */
+    int n_parts;   /* P >= 1, of each row; with part_begin the most that a row has */
+    int all_parts; /* of all rows together: P n_rows, or part_begin[n_rows] */
+    int n_rows;    /* >= 1 */
+    int n_heads;   /* >= 1 */
+    int head_dim;  /* d >= 1: numbers of an output */
 
     const void *o; /* of o_type */
     long long o_part, o_row, o_head;
@@ -114,6 +117,11 @@ struct cp_merge_call {
 /* What may be in the output of a part that has no key. */
 #define CP_EMPTY_O_ANY     0 /* anything: NaNs, infinities, large numbers */
 #define CP_EMPTY_O_NUMBERS 1 /* finite numbers: the kernel multiplies them by the weight 0 */
+
+/* By which log-sum-exp a part says that it has no key. */
+#define CP_EMPTY_L_MINUS  0 /* -infinity */
+#define CP_EMPTY_L_EITHER 1 /* -infinity or +infinity, which some kernels write */
+#define CP_EMPTY_L_VALUE  2 /* `empty_l_value`: those of parts with keys are larger */
 
 /* What no call has, beside CP_NEVER_EMPTY_ROWS of kernel.h, a row in which no part has a key. */
 #define CP_NEVER_EMPTY_PARTS 16 /* a part without keys: of a row that has parts */
@@ -155,19 +163,21 @@ struct cp_merge_kernel {
     struct cp_merge_layout layout;
 
     /* Conventions. All zeros: those of MERGING-1 and MERGING-9. */
-    int empty_out;      /* of a row without keys (CONV-2): CP_EMPTY_NEUTRAL, CP_EMPTY_NAN or */
-                        /* CP_EMPTY_UNSPECIFIED */
-    int empty_lse;      /* CP_EMPTY_... */
-    double empty_value; /* for CP_EMPTY_VALUE: no NaN, as lse_type rounds it; else 0 */
-    int empty_o;        /* CP_EMPTY_O_ANY or CP_EMPTY_O_NUMBERS */
-    int never;          /* what no call has: CP_NEVER_EMPTY_PARTS, CP_NEVER_EMPTY_ROWS, or both */
+    int empty_out;        /* of a row without keys (CONV-2): CP_EMPTY_NEUTRAL, CP_EMPTY_NAN or */
+                          /* CP_EMPTY_UNSPECIFIED */
+    int empty_lse;        /* CP_EMPTY_... */
+    double empty_value;   /* for CP_EMPTY_VALUE: no NaN, as lse_type rounds it; else 0 */
+    int empty_o;          /* CP_EMPTY_O_ANY or CP_EMPTY_O_NUMBERS */
+    int empty_l;          /* CP_EMPTY_L_... */
+    double empty_l_value; /* for CP_EMPTY_L_VALUE: finite, below 0, as l_type rounds it; else 0 */
+    int never;            /* what no call has: CP_NEVER_EMPTY_PARTS, CP_NEVER_EMPTY_ROWS, or both */
 
-    /* With out_type and lse_type. Of a kernel that writes no log-sum-exp lse_type is any. In place
-     * out_type is o_type, and lse_type is l_type. */
+    /* With out_type and lse_type. Of a kernel that writes no log-sum-exp lse_type is any. */
     struct cp_merging_class arithmetic;
 
     /* As those of struct cp_kernel: why the call is refused, or NULL; the bytes of workspace. Each
-     * may be NULL, and may look only at the numbers of the call: its pointers are NULL. */
+     * may be NULL, and may look only at the numbers of the call, strides too: its pointers are
+     * NULL. */
     const char *(*refuses)(const struct cp_merge_call *call);
     size_t (*workspace)(const struct cp_merge_call *call);
 

@@ -26,9 +26,12 @@ Definition of_MergingBound := (
   MergingBound.at_once_runs,
   MergingBound.divided_weights_at_once,
   MergingBound.states_hold,
+  MergingBound.levels_below_parts,
   MergingBound.pairwise_runs,
   MergingBound.pairwise_holds,
   MergingBound.undivided_runs,
   MergingBound.undivided_is_near_quotient,
-  MergingBound.undivided_holds).
+  MergingBound.undivided_holds,
+  MergingBound.pairwise_unrounded,
+  MergingBound.pairwise_lse_holds).
 Print Assumptions of_MergingBound.

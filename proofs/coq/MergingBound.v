@@ -198,11 +198,12 @@ Qed.
 
 (** Results l and o of p parts. A merge brings both to a reference M. Either it divides the factors
     f and f' by n and multiplies, so that r and r' are n times what comes of f o and f' o'; or it
-    adds, and divides the sum. Then l is M + ln n. *)
-Inductive pairwise : list input -> nat -> R -> R -> Prop :=
-  | one_part j m : weighs cl rg j m 1 1 -> pairwise [j] 1 m (value j)
-  | two_weights J p m o J' p' m' o' M f f' n r r' a b z l :
-      pairwise J p m o -> pairwise J' p' m' o' ->
+    adds, and divides the sum. Then l is M + ln n. q is the levels of the tree: the most merges
+    between a part and the result. *)
+Inductive pairwise : list input -> nat -> nat -> R -> R -> Prop :=
+  | one_part j m : weighs cl rg j m 1 1 -> pairwise [j] 1 0 m (value j)
+  | two_weights J p q m o J' p' q' m' o' M f f' n r r' a b z l :
+      pairwise J p q m o -> pairwise J' p' q' m' o' ->
       admits rg M -> m - slack rg <= M -> m' - slack rg <= M ->
       factor cl m [1] M f -> factor cl m' [1] M f' ->
       Rabs (n - (f + f')) <= u_n cl * (Rabs f + Rabs f') + eta_n cl -> 0 < n ->
@@ -212,20 +213,25 @@ Inductive pairwise : list input -> nat -> R -> R -> Prop :=
       Rabs (z - (a + b)) <= u_o cl * (Rabs a + Rabs b) + eta_o cl ->
       admits rg l -> M - slack rg <= l ->
       Rabs (l - (M + ln n)) <= eps cl + u_move cl * Rabs l ->
-      pairwise (J ++ J') (p + p') l z
-  | two_sums J p m o J' p' m' o' M f f' n y z l :
-      pairwise J p m o -> pairwise J' p' m' o' ->
+      pairwise (J ++ J') (p + p') (S (Nat.max q q')) l z
+  | two_sums J p q m o J' p' q' m' o' M f f' n y z l :
+      pairwise J p q m o -> pairwise J' p' q' m' o' ->
       admits rg M -> m - slack rg <= M -> m' - slack rg <= M ->
       factor cl m [1] M f -> factor cl m' [1] M f' ->
       Rabs (n - (f + f')) <= u_n cl * (Rabs f + Rabs f') + eta_n cl -> 0 < n ->
       combined (u_o cl) (eta_o cl) f o f' o' y -> kept cl (eta_o cl) (y / n) z ->
       admits rg l -> M - slack rg <= l ->
       Rabs (l - (M + ln n)) <= eps cl + u_move cl * Rabs l ->
-      pairwise (J ++ J') (p + p') l z.
+      pairwise (J ++ J') (p + p') (S (Nat.max q q')) l z.
 
-Definition pair_counts (parts : nat) : counts :=
-  let merges := (parts - 1)%nat in
-  Counts merges (2 * merges) merges (2 * merges) (3 * merges) (5 * merges).
+(** What was done on the longest way counts with the levels, and what was done in all with the
+    merges. *)
+Definition pair_counts (parts levels : nat) : counts :=
+  Counts levels (2 * levels) levels (2 * levels) (3 * (parts - 1)) (5 * (parts - 1)).
+
+(** MERGING-6: a chain has the most levels, so that nobody has to declare them. *)
+Theorem levels_below_parts J p q l o : pairwise J p q l o -> (1 <= p /\ q <= p - 1)%nat.
+Proof. induction 1; lia. Qed.
 
 (** A part as it was given is the first case. *)
 Lemma part_as_given j :
@@ -257,16 +263,16 @@ Proof.
 Qed.
 
 (** MERGING-5, MERGING-6: merges of any pairs are executions, with these counts. *)
-Theorem pairwise_runs J p l o :
-  pairwise J p l o ->
-  (1 <= p)%nat /\ exists k, runs cl rg J k l [1] [o] /\ no_more k (pair_counts p).
+Theorem pairwise_runs J p q l o :
+  pairwise J p q l o ->
+  (1 <= p)%nat /\ exists k, runs cl rg J k l [1] [o] /\ no_more k (pair_counts p q).
 Proof.
   destruct sane as [_ [_ [_ [_ [_ [_ [_ [un0 [en0 [uo0 [eo0 up0]]]]]]]]]]].
   induction 1 as
     [j m near
-    | J p m o J' p' m' o' M f f' n r r' a b z l _ [p1 [k [run le]]] _ [p1' [k' [run' le']]]
+    | J p q m o J' p' q' m' o' M f f' n r r' a b z l _ [p1 [k [run le]]] _ [p1' [k' [run' le']]]
       ad above above' fac fac' near_n n0 near_r near_r' near_a near_b near_z ad_l below_l near_l
-    | J p m o J' p' m' o' M f f' n y z l _ [p1 [k [run le]]] _ [p1' [k' [run' le']]]
+    | J p q m o J' p' q' m' o' M f f' n y z l _ [p1 [k [run le]]] _ [p1' [k' [run' le']]]
       ad above above' fac fac' near_n n0 sum_o near_z ad_l below_l near_l].
   - split; [lia|]; exists nothing; split; [|unfold no_more, nothing; simpl; lia].
     pose proof (runs_key cl rg j m 1 1 near) as one; rewrite Rmult_1_l in one.
@@ -308,24 +314,47 @@ Proof.
     lia.
 Qed.
 
-(** MERGING-6, MERGING-7: merges of any pairs, in any order and grouping. *)
-Theorem pairwise_holds e parts i J J' p l o out :
-  sane_ending e -> J <> [] -> parts_in_column parts i J -> Permutation J' J ->
-  pairwise J' p l o -> 0 < left_over cl rg J (pair_counts p) ->
-  ends e 1 o (Some out) ->
-  Rabs (out - Merging.output (Merging.merged_part parts) i)
-    <= tolerance cl rg e J (pair_counts p) /\
-  exists y, Merging.log_sum (Merging.merged_part parts) = Softmax.Finite y /\
-    Rabs (l - y) <= - ln (1 - denominator_error cl rg J (pair_counts p)).
+(** More levels than a tree has claim less. *)
+Lemma pairwise_runs_within J p q l o levels :
+  pairwise J p q l o -> (q <= levels)%nat ->
+  exists k, runs cl rg J k l [1] [o] /\ no_more k (pair_counts p levels).
 Proof.
-  intros sane_e some col perm run left written.
-  destruct (pairwise_runs J' p l o run) as [_ [k [run' le]]].
+  intros run within; destruct (pairwise_runs J p q l o run) as [_ [k [run' le]]].
+  exists k; split; [exact run'|].
+  unfold no_more, pair_counts in *; cbn [depth_n depth_o stores steps ops_n ops_o] in *; lia.
+Qed.
+
+Lemma pairwise_lse parts i J J' p q l o levels :
+  J <> [] -> parts_in_column parts i J -> Permutation J' J ->
+  pairwise J' p q l o -> (q <= levels)%nat -> 0 < left_over cl rg J (pair_counts p levels) ->
+  exists y, Merging.log_sum (Merging.merged_part parts) = Softmax.Finite y /\
+    Rabs (l - y) <= - ln (1 - denominator_error cl rg J (pair_counts p levels)).
+Proof.
+  intros some col perm run within left.
+  destruct (pairwise_runs_within J' p q l o levels run within) as [k [run' le]].
   apply (runs_order _ _ J' J) in run'; [|exact perm].
-  split; [apply (merging_holds e parts i J _ k l 1 o out); assumption|].
-  destruct (merging_lse_holds parts i J (pair_counts p) k l 1 o l 0 some col run' le left)
+  destruct (merging_lse_holds parts i J (pair_counts p levels) k l 1 o l 0 some col run' le left)
     as [y [E near]].
   - rewrite ln_1, Rplus_0_r; replace (l - l) with 0 by ring; rewrite Rabs_R0; lra.
   - exists y; split; [exact E | lra].
+Qed.
+
+(** MERGING-6, MERGING-7: merges of any pairs, in any order and in any grouping that has no more
+    levels than were declared. *)
+Theorem pairwise_holds e parts i J J' p q l o levels out :
+  sane_ending e -> J <> [] -> parts_in_column parts i J -> Permutation J' J ->
+  pairwise J' p q l o -> (q <= levels)%nat -> 0 < left_over cl rg J (pair_counts p levels) ->
+  ends e 1 o (Some out) ->
+  Rabs (out - Merging.output (Merging.merged_part parts) i)
+    <= tolerance cl rg e J (pair_counts p levels) /\
+  exists y, Merging.log_sum (Merging.merged_part parts) = Softmax.Finite y /\
+    Rabs (l - y) <= - ln (1 - denominator_error cl rg J (pair_counts p levels)).
+Proof.
+  intros sane_e some col perm run within left written; split.
+  - destruct (pairwise_runs_within J' p q l o levels run within) as [k [run' le]].
+    apply (runs_order _ _ J' J) in run'; [|exact perm].
+    apply (merging_holds e parts i J _ k l 1 o out); assumption.
+  - apply (pairwise_lse parts i J J' p q l o levels); assumption.
 Qed.
 
 (** ** Undivided *)
@@ -406,3 +435,71 @@ Proof.
   - exists o; split; [simpl; lra | exact written].
 Qed.
 End Ways.
+
+(** ** Pairwise: the log-sum-exp alone
+
+    A log-sum-exp is computed from log-sum-exps, and never from an output. So it does not matter to
+    it what outputs lose between merges. *)
+
+(** The class of a kernel that stores its outputs without an error. *)
+Definition unrounded (cl : class) : class :=
+  Class (u_arg cl) (u_ref cl) (u_move cl) (eps cl) (kappa cl) (weights cl) (rounded_sum cl)
+    (u_n cl) (eta_n cl) (u_o cl) (eta_o cl) 0.
+
+Lemma unrounded_sane cl : sane_class cl -> sane_class (unrounded cl).
+Proof. unfold sane_class; simpl; intros; repeat split; (apply Rle_refl || tauto). Qed.
+
+Lemma unrounded_factor cl m ns m' f : factor cl m ns m' f -> factor (unrounded cl) m ns m' f.
+Proof.
+  destruct 1 as [z arg near | near one | n one n0 near inverse].
+  - apply (by_exponential _ _ _ _ _ z); assumption.
+  - apply by_renaming; assumption.
+  - apply (by_division _ _ _ _ _ n); assumption.
+Qed.
+
+Lemma exactly u eta x y : 0 <= u -> 0 <= eta -> 0 <= y -> Rabs (x - x) <= u * y + eta.
+Proof.
+  intros u0 eta0 y0; replace (x - x) with 0 by ring; rewrite Rabs_R0.
+  pose proof (Rmult_le_pos _ _ u0 y0); lra.
+Qed.
+
+(** MERGING-7: the same log-sum-exp comes of merges that store each output without an error. *)
+Theorem pairwise_unrounded cl rg J p q l o :
+  sane_class cl -> pairwise cl rg J p q l o -> exists o', pairwise (unrounded cl) rg J p q l o'.
+Proof.
+  intros (_ & _ & _ & _ & _ & _ & _ & _ & _ & u0 & eta0 & _).
+  induction 1 as
+    [j m near
+    | J p q m o J' p' q' m' o' M f f' n r r' a b z l _ [x run] _ [x' run']
+      ad above above' fac fac' near_n n0 near_r near_r' near_a near_b near_z ad_l below_l near_l
+    | J p q m o J' p' q' m' o' M f f' n y z l _ [x run] _ [x' run']
+      ad above above' fac fac' near_n n0 sum_o near_z ad_l below_l near_l].
+  - exists (value j); apply one_part; exact near.
+  - exists (f * x / n + f' * x' / n).
+    apply (two_weights (unrounded cl) rg J p q m x J' p' q' m' x' M f f' n (f * x) (f' * x')
+             (f * x / n) (f' * x' / n));
+      try (apply unrounded_factor); try assumption;
+      unfold kept; apply exactly; simpl; try assumption; try lra; try apply Rabs_pos.
+    apply Rplus_le_le_0_compat; apply Rabs_pos.
+  - exists ((f * x + f' * x') / n).
+    apply (two_sums (unrounded cl) rg J p q m x J' p' q' m' x' M f f' n (f * x + f' * x'));
+      try (apply unrounded_factor); try assumption.
+    + exists (f * x), (f' * x'); repeat split;
+        apply exactly; simpl; try assumption; try apply Rabs_pos.
+      apply Rplus_le_le_0_compat; apply Rabs_pos.
+    + unfold kept; apply exactly; simpl; try lra; apply Rabs_pos.
+Qed.
+
+(** MERGING-7: so the log-sum-exp has the bound of such a kernel. *)
+Theorem pairwise_lse_holds cl rg parts i J J' p q l o levels :
+  sane_class cl -> sane_range rg -> J <> [] -> parts_in_column parts i J -> Permutation J' J ->
+  pairwise cl rg J' p q l o -> (q <= levels)%nat ->
+  0 < left_over (unrounded cl) rg J (pair_counts p levels) ->
+  exists y, Merging.log_sum (Merging.merged_part parts) = Softmax.Finite y /\
+    Rabs (l - y) <= - ln (1 - denominator_error (unrounded cl) rg J (pair_counts p levels)).
+Proof.
+  intros sane sane' some col perm run within left.
+  destruct (pairwise_unrounded cl rg J' p q l o sane run) as [o' run'].
+  apply (pairwise_lse (unrounded cl) rg (unrounded_sane cl sane) sane' parts i J J' p q l o');
+    assumption.
+Qed.

@@ -6,6 +6,7 @@ its time.
 """
 
 import pathlib
+import shutil
 
 from .catalogue import ROOT, Fault
 from .who import GCC
@@ -92,9 +93,12 @@ def build(
 
 
 def write_c(place: pathlib.Path, kernel: str, source: str, text: str) -> pathlib.Path:
-    """A kernel in C, and its header where the fault is in that: it finds the one next to it."""
+    """A kernel in C, and its header where the fault is in that. It finds headers next to it, and
+    these find the one with the fault: all are there."""
     file = place / "kernel.c"
     if source != kernel:
+        for header in (ROOT / kernel).parent.glob("*.h"):
+            shutil.copy(header, place)
         (place / pathlib.Path(source).name).write_text(text, encoding="utf-8")
         text = (ROOT / kernel).read_text(encoding="utf-8")
     file.write_text(text, encoding="utf-8")
