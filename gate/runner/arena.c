@@ -355,7 +355,8 @@ static uint64_t hash_next(uint64_t h, uint64_t word) {
 }
 
 uint64_t run_place_hash(const struct run_place *place, const unsigned char *arena) {
-    const unsigned char *from = arena + place->begin;
+    /* Where the arena has nothing it may be NULL. */
+    const unsigned char *from = place->bytes > 0 ? arena + place->begin : NULL;
     size_t rest = place->bytes % sizeof(uint64_t), whole = place->bytes - rest;
     uint64_t h = place->bytes, word = 0;
     for (size_t i = 0; i < whole; i += sizeof word) {
