@@ -130,10 +130,10 @@ gpu-here:
 .PHONY: bench bench-smoke bench-gpu questions
 
 ## how fast opt/ is, beside the machine's limits and others: build/bench/
-## TORCH=1 TRACE=file SECONDS=1
+## TORCH=1 VLLM=1 TRACE=file SECONDS=1
 bench: command
-	@scripts/bench --build $(BUILD) $(if $(TORCH),--torch) $(if $(TRACE),--trace $(TRACE)) \
-		--seconds $(or $(SECONDS),1)
+	@scripts/bench --build $(BUILD) $(if $(TORCH),--torch) $(if $(VLLM),--vllm) \
+		$(if $(TRACE),--trace $(TRACE)) --seconds $(or $(SECONDS),1)
 
 ## the same on small loads: does it run?
 bench-smoke: command
