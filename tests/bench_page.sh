@@ -1,11 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The tests of scripts/bench and of the peers (tests/bench_page.py), one line for each.
+# The tests of scripts/bench (tests/bench_page.py) and of the peers (tests/bench_peers.py), one line
+# for each.
 cd "$(dirname "$0")/.." || exit 1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-python3 tests/bench_page.py --verbose >"$log" 2>&1
-status=$?
+status=0
+for tests in bench_page bench_peers; do
+    python3 "tests/$tests.py" --verbose >>"$log" 2>&1 || status=1
+done
 sed -n -e 's/^\(test_[a-z0-9_]*\) .* \.\.\. ok$/ok - \1/p' \
     -e 's/^\(test_[a-z0-9_]*\) .* \.\.\. \(FAIL\|ERROR\)$/not ok - \1/p' "$log"
 [ $status = 0 ] || cat "$log"
