@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The launcher (chunkproof/cuda.h). Host code throughout: the kernels are those of v1.h, v2.h and
- * v3.h. Those of caches of 8 bits are in cuda_cache.cu, and those of values that have a width of
- * their own in cuda_width.cu. */
+ * v3.h. Those of caches of 8 bits are in cuda_cache.cu, those of masks of bits in cuda_mask.cu, and
+ * those of values that have a width of their own in cuda_width.cu. */
 #include "chunkproof/cuda.h"
 
 #include <cfloat>
@@ -291,6 +291,8 @@ static void attend(const Launcher &launch, int version, const cp_cuda *cuda,
     using namespace chunkproof;
     if (has_widths(a)) {
         attend_widths(launch, cuda, a);
+    } else if (a->mask.bits != nullptr) {
+        attend_masked(launch, cuda, a);
     } else if (has_8_bits(a->k_type)) {
         attend_cached(launch, version, cuda, a);
     } else if (a->q_type == CP_BF16) {
@@ -304,6 +306,12 @@ static void attend(const Launcher &launch, int version, const cp_cuda *cuda,
 static const char *obstacle(int version, const cp_cuda *cuda, const cp_cuda_attention *a) {
     if (cuda->capability < 80) {
         return "it is compiled for compute capability 8.0 and up";
+    }
+    if (a->mask.bits != nullptr) {
+        const char *why = chunkproof::obstacle_of_mask(version, a);
+        if (why != nullptr) {
+            return why;
+        }
     }
     if (chunkproof::has_widths(a)) {
         const char *why = chunkproof::obstacle_of_widths(version, a);
@@ -392,6 +400,20 @@ static int check_window(cp_cuda *cuda, const cp_window &window) {
     return CP_OK;
 }
 
+/* MASK-1 */
+static int check_mask(cp_cuda *cuda, const cp_mask &mask) {
+    if (mask.bits == nullptr) {
+        return CP_OK;
+    }
+    if (mask.first == nullptr || !is_aligned(mask.first, alignof(std::size_t))) {
+        return failed(cuda, CP_ERROR_ARGUMENT, "mask.first is %s",
+                      mask.first == nullptr ? "NULL" : "not aligned");
+    }
+    return is_aligned(mask.begin, alignof(int))
+               ? CP_OK
+               : failed(cuda, CP_ERROR_ARGUMENT, "mask.begin is not aligned");
+}
+
 /* SCORE-1: a cap whose reciprocal is a normal number of binary32, also times log2(e). */
 static int check_scores(cp_cuda *cuda, const cp_scores &scores) {
     if (scores.cap != 0.0 &&
@@ -463,6 +485,7 @@ int cp_cuda_attend(cp_cuda *cuda, const cp_cuda_attention *attention, void *stre
     status = status != CP_OK ? status : check_stamp(cuda, attention->stamp);
     status = status != CP_OK ? status : check_tensors(cuda, attention);
     status = status != CP_OK ? status : check_window(cuda, attention->window);
+    status = status != CP_OK ? status : check_mask(cuda, attention->mask);
     status = status != CP_OK ? status : check_scores(cuda, attention->scores);
     status = status != CP_OK ? status : check_scales(cuda, attention->scales);
     status = status != CP_OK ? status : check_shape(cuda, attention);

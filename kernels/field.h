@@ -22,6 +22,7 @@ struct Field {
     static const unsigned p = 65267;
 
     static const bool OF_8_BITS = false;
+    static const bool HAS_MASK = false;
     typedef std::uint16_t Key;   /* of Z_q */
     typedef std::uint16_t Value; /* of Z_p */
     typedef Key StoredKey;

@@ -64,6 +64,11 @@ CP_INDEX int cp_sees(const struct cp_keys_seen *seen, int j) {
     return j < seen->end && (j >= seen->begin || j < seen->kept);
 }
 
+/* MASK-1: bit i of a mask, the lowest one of a byte first. */
+CP_INDEX int cp_bit(const unsigned char *bits, size_t i) {
+    return bits[i / 8] >> i % 8 & 1;
+}
+
 /* TPP-5: the K/V head of a query head. */
 CP_INDEX int cp_kv_head_of(const struct cp_dims *p, int head) {
     return head / (p->n_heads / p->n_kv_heads);

@@ -7,6 +7,7 @@
 #include "chunkproof/cuda.h"
 #include "kernels/cache.h"
 #include "kernels/layout.h"
+#include "kernels/mask.h"
 #include "kernels/real.h"
 #include "kernels/schedule.h"
 #include "kernels/simt/host.h"
@@ -81,6 +82,9 @@ void with_problem(const cp_cuda *cuda, const cp_cuda_attention *a, const Run &ru
         p.k_scales = a->scales.k;
         p.v_scales = a->scales.v;
     }
+    if constexpr (A::HAS_MASK) {
+        p.mask = a->mask;
+    }
     p.out = a->out;
     p.out_type = a->out_type;
     p.lse = a->lse;
@@ -111,6 +115,11 @@ void attend_cached(const Measure &measure, int version, const cp_cuda *cuda,
                    const cp_cuda_attention *a);
 void attend_cached(const Launch &launch, int version, const cp_cuda *cuda,
                    const cp_cuda_attention *a);
+
+/* The same of a call with a mask, in cuda_mask.cu; and why a version cannot do it, or NULL. */
+const char *obstacle_of_mask(int version, const cp_cuda_attention *a);
+void attend_masked(const Measure &measure, const cp_cuda *cuda, const cp_cuda_attention *a);
+void attend_masked(const Launch &launch, const cp_cuda *cuda, const cp_cuda_attention *a);
 
 /* Has the call values of another width than keys, or in longer rows? */
 bool has_widths(const cp_cuda_attention *a);

@@ -47,8 +47,13 @@ template <class A> struct Cache<A, true> {
     const typename A::CacheScale *v_scales;
 };
 
+/* What a call with a mask has besides (mask.h): the arrays of MASK-1 for its query rows. */
+template <class A, bool = A::HAS_MASK> struct Mask {};
+
+template <class A> struct Mask<A, true> { cp_mask mask; };
+
 /* Passed by value. All arrays are in device memory, laid out as chunkproof/attention.h says. */
-template <class A> struct Problem : cp_dims, Cache<A> {
+template <class A> struct Problem : cp_dims, Cache<A>, Mask<A> {
     Lists lists;
     cp_window window;
     typename A::Scale scale;

@@ -63,6 +63,7 @@ struct Bfloat16 {
 /* Scores are in nats. `out` holds CP_FP32, or numbers of the format. */
 template <class Format> struct RealOf {
     static const bool OF_8_BITS = false; /* K and V, which then are of StoredKey (cache.h) */
+    static const bool HAS_MASK = false;  /* of bits (mask.h) */
     typedef typename Format::Number Key; /* as they are multiplied */
     typedef typename Format::Number Value;
     typedef Key StoredKey;

@@ -6,6 +6,7 @@
 #define CHUNKPROOF_KERNELS_V1_H
 
 #include "kernels/cache.h"
+#include "kernels/mask.h"
 #include "kernels/merge.h"
 #include "kernels/scores.h"
 
@@ -24,11 +25,12 @@ __device__ typename A::Score score(const Problem<A> &p, const typename A::Key *q
     return changed(p, times_scale_of_key(p, A::scaled(sum, p.scale), scale), bias, j);
 }
 
-/* MERGE-3: element i of the state of keys begin .. end - 1 of a chunk. first: which key of the task
- * its first one is. */
+/* MERGE-3: element i of the state of keys begin .. end - 1 of a chunk, of those that the mask
+ * leaves. first: which key of the task its first one is. */
 template <class A>
-__device__ State<A> partial_attn(const Problem<A> &p, const Bias<A> &bias, int row, int head,
-                                 int chunk, int first, int begin, int end, int i) {
+__device__ State<A> partial_attn(const Problem<A> &p, const Bias<A> &bias, const Left<A> &left,
+                                 int row, int head, int chunk, int first, int begin, int end,
+                                 int i) {
     std::size_t d = p.head_dim;
     int kv_head = kv_head_of(p, head);
     std::size_t slice = slice_begin(p, chunk, kv_head);
@@ -37,15 +39,19 @@ __device__ State<A> partial_attn(const Problem<A> &p, const Bias<A> &bias, int r
     const typename A::StoredValue *v = p.v + slice;
     State<A> state = empty_state<A>();
     for (int j = begin; j < end; j++) {
-        std::size_t scale = scale_at(p, chunk, kv_head, j);
-        state.m = A::maximum(state.m, score(p, q, k + j * d, scale, bias, first + j));
+        if (left.has(first + j)) {
+            std::size_t scale = scale_at(p, chunk, kv_head, j);
+            state.m = A::maximum(state.m, score(p, q, k + j * d, scale, bias, first + j));
+        }
     }
     for (int j = begin; j < end; j++) {
-        std::size_t scale = scale_at(p, chunk, kv_head, j);
-        typename A::Score s = score(p, q, k + j * d, scale, bias, first + j);
-        typename A::Weight weight = A::exponential(s, state.m);
-        state.n = A::add(state.n, weight);
-        state.o = A::add_weighted(state.o, weight, value_number(p, v[j * d + i], scale));
+        if (left.has(first + j)) {
+            std::size_t scale = scale_at(p, chunk, kv_head, j);
+            typename A::Score s = score(p, q, k + j * d, scale, bias, first + j);
+            typename A::Weight weight = A::exponential(s, state.m);
+            state.n = A::add(state.n, weight);
+            state.o = A::add_weighted(state.o, weight, value_number(p, v[j * d + i], scale));
+        }
     }
     return state;
 }
@@ -57,6 +63,7 @@ __device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int n_ke
                               int head, int i) {
     cp_keys_seen seen = cp_keys_seen_from(&p.window, p.lists.position[row], task.position, n_keys);
     Bias<A> bias = bias_of(p, task, row, head);
+    Left<A> left = left_of(p, task, row);
     State<A> state = empty_state<A>();
     for (int k = 0; k < task.n_chunks; k++) {
         int chunk = p.lists.chunk[task.first_chunk + k], first = k * p.chunk_size;
@@ -64,10 +71,10 @@ __device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int n_ke
         int begin = cp_keys_from(seen.begin - 1, first, p.chunk_size);
         int end = cp_keys_from(seen.end - 1, first, p.chunk_size);
         if (kept > 0) {
-            attn_reduce(state, partial_attn(p, bias, row, head, chunk, first, 0, kept, i));
+            attn_reduce(state, partial_attn(p, bias, left, row, head, chunk, first, 0, kept, i));
         }
         if (begin < end) {
-            attn_reduce(state, partial_attn(p, bias, row, head, chunk, first, begin, end, i));
+            attn_reduce(state, partial_attn(p, bias, left, row, head, chunk, first, begin, end, i));
         }
     }
     return state;
@@ -101,11 +108,18 @@ template <class A> __global__ void __launch_bounds__(CP_MOST_BLOCK) attend_cache
     attend_rows(p);
 }
 
+/* The same with a mask. */
+template <class A> __global__ void __launch_bounds__(CP_MOST_BLOCK) attend_masked(Problem<A> p) {
+    attend_rows(p);
+}
+
 /* The two phases; launch is that of merge(). */
 template <class A, class Launch>
 void attend(const Launch &launch, const Problem<A> &p, const cp_schedule &schedule) {
     dim3 tasks(schedule.n_tasks, p.n_heads, cp_blocks_for(schedule.most_rows, 1));
-    if constexpr (A::OF_8_BITS) {
+    if constexpr (A::HAS_MASK) {
+        launch(tasks, dim3(p.head_dim), 0, attend_masked<A>, p);
+    } else if constexpr (A::OF_8_BITS) {
         launch(tasks, dim3(p.head_dim), 0, attend_cached<A>, p);
     } else {
         launch(tasks, dim3(p.head_dim), 0, attend_tasks<A>, p);

@@ -4,8 +4,8 @@
 gpu_bin := $(gpu_src:tests/gpu/%.cu=$(BUILD)/gpu/%)
 
 # Of the tests' support only what needs no other library.
-gpu_support := $(call object,tests/attend_case.c tests/bound.c tests/kept_case.c tests/oracle.c \
-	tests/score_case.c)
+gpu_support := $(call object,tests/attend_case.c tests/bound.c tests/kept_case.c tests/mask_case.c \
+	tests/oracle.c tests/score_case.c)
 
 # What ptxas says of each kernel is kept beside the objects, that of all in ptxas.log.
 cuda_obj := $(launcher_src:kernels/%.cu=$(BUILD)/cuda/%.o)

@@ -158,7 +158,7 @@ class Check(InCopy):
             ("gate: itself", "ref/pool.c is no kernel"),
             ("gate: version 1", "kernels/"),
             ("gate: tests/gate/pond.c", "no such kernel"),
-            ("kernel: version 9", "launcher, lists, widths, or the version"),
+            ("kernel: version 9", "launcher, lists, widths, masks, or the version"),
             ("extract: many", "a number of operations"),
             ("eacsl: pond cp_pool_take.ok", "no such driver"),
             ("eacsl: fuzz cp_pond_take.ok", "no function cp_pond_take"),

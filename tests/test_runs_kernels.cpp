@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 extern "C" {
+#include "tests/mask_case.h"
 #include "tests/runs_case.h"
 }
 
@@ -186,7 +188,39 @@ static cp_cuda_limits limits_of(const cp_plan *plan, int n_rows, int n_heads, in
     return l;
 }
 
-/* Every version on one plan. `changes`: NULL, or what changes its scores. cached: 8 bits. */
+/* MASK-1: bits for the rows of all prompts, of all positions, in memory of the device. */
+struct Bits {
+    mask_case of;
+
+    Bits(prompts &p, int seed) {
+        const std::vector<int> n_keys(MOST_ROWS, RUNS_POSITIONS);
+        mask_case_make(&of, p.rows[p.plan->n_sequences], n_keys.data(), seed / 3 % MASK_N_KIND,
+                       static_cast<unsigned long long>(seed));
+        p.mask = of.mask;
+    }
+    ~Bits() {
+        mask_case_free(&of);
+    }
+    Bits(const Bits &) = delete;
+    Bits &operator=(const Bits &) = delete;
+};
+
+static cp_mask loaded(Memory &memory, const prompts &p) {
+    const cp_mask &mask = p.mask;
+    const std::size_t rows = static_cast<std::size_t>(p.rows[p.plan->n_sequences]);
+    std::size_t bits = 0;
+    for (std::size_t row = 0; row < rows; row++) {
+        int n = RUNS_POSITIONS - (mask.begin == nullptr ? 0 : mask.begin[row]);
+        bits = std::max(bits, mask.first[row] + static_cast<std::size_t>(std::max(n, 0)));
+    }
+    return {memory.loaded(std::vector<unsigned char>(mask.bits, mask.bits + (bits + 7) / 8)),
+            memory.loaded(std::vector<std::size_t>(mask.first, mask.first + rows)),
+            mask.begin == nullptr ? nullptr
+                                  : memory.loaded(std::vector<int>(mask.begin, mask.begin + rows))};
+}
+
+/* Every version on one plan, with a mask version 1. `changes`: NULL, or what changes its scores.
+ * cached: 8 bits. */
 static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chunks_per_task,
                      const Changes *changes = nullptr, bool cached = false) {
     simt::Device device;
@@ -206,6 +240,7 @@ static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chu
     a.head_dim = a.value_dim = a.v_row = RUNS_POSITIONS;
     a.scale = 1.0;
     a.window = p.window;
+    a.mask = p.mask.bits == nullptr ? p.mask : loaded(memory, p);
     a.q = memory.loaded(halves(std::vector<double>(results * RUNS_POSITIONS)));
     a.k = memory.loaded(halves(k));
     a.v = memory.loaded(halves(v));
@@ -223,7 +258,7 @@ static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chu
     }
     assert_int_equal(cp_cuda_new(&cuda, &limits, workspace, size), CP_OK);
     assert_int_equal(cp_cuda_update(cuda, plan, p.rows, p.position, memory.stream), CP_OK);
-    for (int version = 1; version <= N_VERSIONS; version++) {
+    for (int version = 1; version <= (a.mask.bits == nullptr ? N_VERSIONS : 1); version++) {
         float *out = memory.loaded(std::vector<float>(results * RUNS_POSITIONS, NAN));
         double *lse = memory.loaded(std::vector<double>(results, NAN));
         a.version = version;
@@ -246,7 +281,7 @@ static cp_window window_of(int seed) {
     return {keys[seed % 7], ahead[seed / 7 % 4], kept[seed % 5]};
 }
 
-static void serve_lists(bool windows, bool changed, bool cached = false) {
+static void serve_lists(bool windows, bool changed, bool cached = false, bool masked = false) {
     const Changes many(MOST_HEADS);
     static prompts p;
     cp_plan *plan = nullptr;
@@ -256,6 +291,8 @@ static void serve_lists(bool windows, bool changed, bool cached = false) {
     for (int seed = 1; seed <= 24; seed++) {
         prompts_make(&p, static_cast<unsigned long long>(seed));
         p.window = windows ? window_of(seed) : cp_window{0, 0, 0};
+        p.mask = {nullptr, nullptr, nullptr};
+        std::unique_ptr<Bits> bits(masked ? new Bits(p, seed) : nullptr);
         runs_as_plan(plan, p.plan, RUNS_LISTS);
         plan->stamp.step = static_cast<unsigned long long>(seed);
         bool is_many = seed % 4 == 0 || changed;
@@ -290,12 +327,19 @@ static void every_version_has_caches_over_runs(void **) {
     serve_lists(true, false, true);
 }
 
+/* MASK-1 to 3: bits of positions, in any run; in a list of sequences each row has its own. */
+static void version_1_has_masks_over_runs(void **) {
+    serve_lists(false, false, false, true);
+    serve_lists(true, false, true, true);
+}
+
 int main() {
     const CMUnitTest tests[] = {
         cmocka_unit_test(every_version_serves_lists),
         cmocka_unit_test(every_version_has_windows_over_runs),
         cmocka_unit_test(every_version_changes_scores_over_runs),
         cmocka_unit_test(every_version_has_caches_over_runs),
+        cmocka_unit_test(version_1_has_masks_over_runs),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -49,6 +49,10 @@
  * v_row is a multiple of 8. Values in keys have v_row = d and begin at any number of their key that
  * is a multiple of 8, that of the first value. With d_v = v_row = d all versions take V at K.
  *
+ * Masks. A mask of bits (MASK-1) takes version 1, with any types, and values of the width of keys.
+ * Version 1 computes each score anew for each element of the output, which takes long. Calls
+ * without a mask, also over the same update, take the versions that they take anyway.
+ *
  * Arithmetic (NUM-7). Sums are in binary32. Version 3 rounds weights to the type of Q before it
  * multiplies them by V; in bfloat16 that leaves 8 bits of them. Numbers of 8 bits are exact in each
  * type of Q. A scale is multiplied in binary32 (NUM-19), that of K by the score. That of V is
@@ -100,10 +104,10 @@ struct cp_cuda_limits {
 /* Caps on scores are from here to its reciprocal. */
 #define CP_CUDA_LEAST_CAP 0x1p-125
 
-/* One layer. The arrays are in device memory, also those of `scores` and `scales`; q, k, v and out
- * are aligned to 16 bytes. Slopes and sinks are at most FLT_MAX / 2 in magnitude, which is not
- * checked. They and the cap are rounded to binary32. So are distances of 2^24 and more between a
- * key and a row; the tolerance does not count that. */
+/* One layer. The arrays are in device memory, also those of `mask`, `scores` and `scales`; q, k, v
+ * and out are aligned to 16 bytes. Slopes and sinks are at most FLT_MAX / 2 in magnitude, which is
+ * not checked. They and the cap are rounded to binary32. So are distances of 2^24 and more between
+ * a key and a row; the tolerance does not count that. */
 struct cp_cuda_attention {
     struct cp_stamp stamp; /* the tree's current one; a plan with another is refused (PLAN-5) */
     int version;           /* of the kernels, 1 to 3; 0: the highest that supports the call */
@@ -123,6 +127,7 @@ struct cp_cuda_attention {
     void *out;               /* [query rows][h][d_v] of out_type */
     double *lse;             /* [query rows][h], natural logarithm; or NULL */
     struct cp_window window; /* which keys a row sees (WINDOW-1); all zeros: those up to its own */
+    struct cp_mask mask;     /* bits that take keys away (MASK-1); all zeros: none */
     struct cp_scores scores; /* what changes scores, and sinks (SCORE-1 to 4); all zeros: nothing */
     int q_type;              /* CP_FP16, which is 0, or CP_BF16 */
     int k_type, v_type;      /* both that of q, or each CP_E4M3, CP_E5M2 or CP_INT8 */
@@ -184,7 +189,8 @@ unsigned long long cp_cuda_generation(const struct cp_cuda *cuda);
  *   CP_ERROR_ARGUMENT     cuda or attention is NULL, or another device is current
  *   CP_ERROR_STALE        there is no plan on the device, or its stamp is not `stamp` (PLAN-5)
  *   CP_ERROR_ARGUMENT     q, k, v or out is NULL or not aligned, scale is NaN or out of range, a
- *                         number of the window is negative or above CP_MAX_WINDOW, the cap is
+ *                         number of the window is negative or above CP_MAX_WINDOW, the mask has
+ *                         bits and no first ones, or arrays that are not aligned, the cap is
  *                         neither 0 nor from CP_CUDA_LEAST_CAP to its reciprocal, slopes, sinks
  *                         or scales are not aligned, scales.per is unknown
  *   CP_ERROR_SHAPE        h, h_kv, d or d_v is below 1, h is not a multiple of h_kv, or v_row is
@@ -193,7 +199,7 @@ unsigned long long cp_cuda_generation(const struct cp_cuda *cuda);
  *   CP_ERROR_UNSUPPORTED  q_type is neither CP_FP16 nor CP_BF16, k_type and v_type are neither
  *                         both q_type nor both of 8 bits, scales are there for K and V of 16 bits,
  *                         out_type is neither q_type nor CP_FP32, there is no such version, or the
- *                         version does not support these widths or this device
+ *                         version does not support these widths, a mask or this device
  *   CP_ERROR_CUDA         a call to CUDA failed */
 int cp_cuda_attend(struct cp_cuda *cuda, const struct cp_cuda_attention *attention, void *stream);
 

@@ -132,6 +132,19 @@ static void check_window(void) {
     REACH("keys ahead of a row before the first", seen.begin < seen.end && p < 0);
 }
 
+/* MASK-1: a byte is its eight bits, the lowest one first, and holds no other. */
+static void check_bits(void) {
+    unsigned char bits[3] = {(unsigned char)between(0, 255), (unsigned char)between(0, 255),
+                             (unsigned char)between(0, 255)};
+    size_t byte = (size_t)between(0, 2);
+    int value = 0;
+    for (int k = 7; k >= 0; k--) {
+        value = 2 * value + cp_bit(bits, 8 * byte + (size_t)k);
+    }
+    CHECK("MASK-1: a byte is its bits, the lowest one first", value == bits[byte]);
+    REACH("a last byte of which no bit is 1", value == 0 && byte == 2);
+}
+
 /* TPP-5: the queries of a task and K/V head are its rows' heads of that group, each once. */
 static void check_queries(int group) {
     int n_kv_heads = between(1, MOST_HEADS), kv_head = between(0, MOST_HEADS - 1);
@@ -204,6 +217,7 @@ int main(void) {
     check_widths(64, 192, 8);
     check_visible();
     check_window();
+    check_bits();
     check_tiles(1);
     check_tiles(16);
     check_tiles(32);

@@ -2,10 +2,10 @@
 """The tests of kernels/ on the executor, with the kernels compiled anew: of the version with the
 fault, and for small head dimensions. As it is a version must pass them (tests/test_kernels.cpp; the
 launcher: tests/test_cuda.cpp; all of them on lists of sequences: tests/test_runs_kernels.cpp;
-values of another width than keys: tests/test_widths_kernels.cpp).
+values of another width than keys: tests/test_widths_kernels.cpp; masks of bits:
+tests/test_masks_kernels.cpp).
 """
 
-import itertools
 import pathlib
 from collections.abc import Iterator, Sequence
 
@@ -16,11 +16,19 @@ from .who import GCC, Outcome, Verdict, Who, make
 
 LISTS = "lists"
 WIDTHS = "widths"
+MASKS = "masks"
+OTHERS = {
+    "0": "test_cuda",
+    LISTS: "test_runs_kernels",
+    WIDTHS: "test_widths_kernels",
+    MASKS: "test_masks_kernels",
+}
 
 
 class ByKernel(Who):
     """The tests of kernels/ on the executor. A version is "0" for the launcher, "lists" for all on
-    lists of sequences, and "widths" for values of another width than keys."""
+    lists of sequences, "widths" for values of another width than keys, and "masks" for masks of
+    bits."""
 
     name = "kernel"
 
@@ -50,8 +58,7 @@ class ByKernel(Who):
         return self.tried(fault.name, self.version_of(fault), fault.source, fault.text())
 
     def tried(self, name: str, version: str, source: str, text: str) -> Outcome:
-        others = {"0": "test_cuda", LISTS: "test_runs_kernels", WIDTHS: "test_widths_kernels"}
-        program = others.get(version, "test_kernels")
+        program = OTHERS.get(version, "test_kernels")
         place = emptied(GCC / "faults" / f"kernel-{name}")
         (place / "kernels").mkdir()
         (place / "kernels" / pathlib.Path(source).name).write_text(text, encoding="utf-8")
@@ -66,13 +73,21 @@ class ByKernel(Who):
     @staticmethod
     def commands(place: pathlib.Path, version: str, source: str, program: str) -> Iterator[Command]:
         ways: dict[str, list[str]] = {"plain": [], "checked": ["-fsanitize=thread"]}
-        compiled = [ROOT / "tests" / "kernels" / "versions.cu"]
+        versions = ROOT / "tests" / "kernels" / "versions.cu"
+        made = [(way, versions) for way in ways]
         dimensions = "ONE(32) ONE(64)"
         objects: list[pathlib.Path] = []
-        if version in ("0", LISTS, WIDTHS):
-            ways.pop("plain")
+        built: list[pathlib.Path] = []
+        if version in OTHERS:
             compiled = sorted((ROOT / "kernels").glob("*.cu"))
-            dimensions = {LISTS: "ONE(80)", WIDTHS: "ONE(64)"}.get(version, "ONE(64) ONE(256)")
+            if version == MASKS:  # what is in other files stays as it is
+                own = {"cuda_mask.cu", pathlib.Path(source).name}
+                others = [one.stem for one in compiled if one.name not in own]
+                built = [GCC / "obj" / "kernels" / f"{stem}.checked.o" for stem in others]
+                compiled = [one for one in compiled if one.name in own]
+            dimensions = {LISTS: "ONE(80)", WIDTHS: "ONE(64)", MASKS: "ONE(64)"}.get(
+                version, "ONE(64) ONE(256)"
+            )
             if source.endswith(".cu"):
                 compiled = [place / source if ROOT / source == one else one for one in compiled]
             elif source.endswith(".c"):
@@ -89,8 +104,11 @@ class ByKernel(Who):
                     "-o",
                     objects[-1],
                 ]
+            of_launcher = [("checked", one) for one in compiled]
+            made = [*of_launcher, *made] if version == MASKS else of_launcher
+        one_version = {LISTS: "0", WIDTHS: "0", MASKS: "1"}.get(version, version)
         checked: list[pathlib.Path] = []
-        for (way, flags), file in itertools.product(ways.items(), compiled):
+        for way, file in made:
             objects.append(place / f"{file.stem}.{way}.o")
             checked += [objects[-1]] if way == "checked" else []
             yield [
@@ -104,9 +122,9 @@ class ByKernel(Who):
                 f"-I{ROOT}",
                 f"-DCHUNKPROOF_HEAD_DIMS(ONE)={dimensions}",
                 "-DCHUNKPROOF_WIDTHS(ONE)=ONE(64, 32, false) ONE(96, 64, true)",
-                f"-DCHUNKPROOF_ONE_VERSION={0 if version in (LISTS, WIDTHS) else version}",
+                f"-DCHUNKPROOF_ONE_VERSION={one_version}",
                 f"-DKERNELS={way}",
-                *flags,
+                *ways[way],
                 "-x",
                 "c++",
                 "-c",
@@ -121,7 +139,8 @@ class ByKernel(Who):
             "g++",
             "-pthread",
             GCC / "obj" / "tests" / f"{program}.o",
-            *objects,
+            *objects,  # before those that were built without the fault
+            *built,
             *sorted((GCC / "obj" / "kernels" / "simt").glob("*.o")),
             *LIBRARIES,
             "-o",

@@ -19,7 +19,7 @@ ENDING = ".faults"
 WHO = {
     "test": "PROGRAM",
     "python": "TEST",
-    "kernel": "version N, launcher, lists, or widths",
+    "kernel": "version N, launcher, lists, widths, or masks",
     "gate": "itself, KERNEL.c, or version N [KIND], each perhaps with deep",
     "explain": "WORDS",
     "merge": "itself, or WORDS",

@@ -145,8 +145,8 @@ def of_python(fault: Fault, words: list[str]) -> str | None:
 def of_kernel(fault: Fault, words: list[str]) -> str | None:
     return (
         None
-        if words in (["launcher"], ["lists"], ["widths"]) or versions(words)
-        else "it is launcher, lists, widths, or the version of one in kernels/"
+        if words in (["launcher"], ["lists"], ["widths"], ["masks"]) or versions(words)
+        else "it is launcher, lists, widths, masks, or the version of one in kernels/"
     )
 
 

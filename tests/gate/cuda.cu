@@ -205,6 +205,7 @@ static int start(cp_cuda *cuda, const cp_plan *plan, const cp_kernel_call *call)
     attention.v_row = static_cast<int>(call->v_slot);
     attention.scale = call->scale;
     attention.window = {call->window, call->ahead, call->kept};
+    attention.mask = {call->mask_bits, call->mask_first, call->mask_begin};
     attention.q_type = TYPE;
     attention.k_type = CACHE.k == CP_CACHE_PLAIN ? TYPE : CACHE.k;
     attention.v_type = CACHE.v == CP_CACHE_PLAIN ? TYPE : CACHE.v;
@@ -254,6 +255,7 @@ static struct cp_kernel describe() {
     kernel.layout.tensors = VALUES.tensors;
     kernel.plans = CP_PLANS_LISTS;
     kernel.masks = CP_MASKS_WINDOW | CP_MASKS_AHEAD | CP_MASKS_KEPT;
+    kernel.masks += VERSION == 1 ? CP_MASKS_BITS : 0;
     kernel.scores = CP_SCORES_CAP | CP_SCORES_SLOPES | CP_SCORES_SINKS;
     kernel.arithmetic.score = VERSION < 3 ? CP_SUM_FP32 : CP_SUM_TENSOR_CORE;
     kernel.arithmetic.values = kernel.arithmetic.score;

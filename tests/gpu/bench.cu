@@ -305,6 +305,7 @@ static void run(Clock &clock, const Load &load, double bandwidth, double rate) {
                                            out.address,
                                            nullptr,
                                            {0, 0, 0},
+                                           {nullptr, nullptr, nullptr},
                                            {0.0, nullptr, nullptr},
                                            CP_FP16,
                                            CP_FP16,

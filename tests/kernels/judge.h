@@ -34,6 +34,19 @@ struct Schedule {
     }
 };
 
+/* MASK-1: as many bytes as have bits of keys. */
+static inline std::size_t mask_bytes(const attend_case &c) {
+    const cp_mask &mask = c.attention.mask;
+    std::size_t bits = 0;
+    for (int row = 0; row < c.n_rows; row++) {
+        long long begin = mask.begin == nullptr ? 0 : mask.begin[row];
+        long long n = c.plan->sequence[case_sequence_of(&c, row)].n_tokens - begin;
+        std::size_t end = mask.first[row] + static_cast<std::size_t>(n > 0 ? n : 0);
+        bits = end > bits ? end : bits;
+    }
+    return (bits + 7) / 8;
+}
+
 /* Those have kernels of their own, of which up to 16 lanes add up the weights of 32 keys. */
 static inline bool has_widths(const attend_case &c) {
     return c.attention.value_dim != c.shape.head_dim || c.attention.v_row != c.shape.head_dim;
@@ -41,7 +54,8 @@ static inline bool has_widths(const attend_case &c) {
 
 /* NUM-8 for a version: `keys` keys in all, `tasks` tasks on the path. Version 1 merges
  * chunk after chunk; the others add key after key, and rescale once for each tile. Kept keys and
- * those of a window may begin and end in the middle of a chunk or of a tile. */
+ * those of a window may begin and end in the middle of a chunk or of a tile. `keys` has those that
+ * a mask takes away, which lie between the others. */
 static inline cp_counts counts_of(int version, const attend_case &c, int keys, int tasks) {
     int chunk = c.shape.chunk_size, more = c.attention.window.keys == 0 ? 0 : 2;
     int chunks = (keys + chunk - 1) / chunk + more;
@@ -161,7 +175,9 @@ struct Row {
         expected.resize(d_v);
         bound.resize(d_v);
         const int *begin = schedule.numbers.data() + schedule.of.source_begin;
-        cp_counts counts = counts_of(version, c, keys, begin[s + 1] - begin[s] + sinks);
+        const bool has_mask = c.attention.mask.bits != nullptr;
+        const int over = has_mask ? c.plan->sequence[s].n_tokens + sinks : keys;
+        cp_counts counts = counts_of(version, c, over, begin[s + 1] - begin[s] + sinks);
         const bool changes = score_case_changes(&c) != 0;
         cp_tolerance_row question = {
             keys,

@@ -97,6 +97,14 @@ static inline simt::Config config_of(const attend_case &c, const Schedule &sched
     if (p.sinks != nullptr) {
         config.buffers.push_back({"sinks", p.sinks, of_heads, false});
     }
+    if constexpr (A::HAS_MASK) {
+        const std::size_t rows = static_cast<std::size_t>(c.n_rows);
+        config.buffers.push_back({"mask.bits", p.mask.bits, mask_bytes(c), false});
+        config.buffers.push_back({"mask.first", p.mask.first, rows * sizeof(std::size_t), false});
+        if (p.mask.begin != nullptr) {
+            config.buffers.push_back({"mask.begin", p.mask.begin, rows * sizeof(int), false});
+        }
+    }
     if constexpr (A::OF_8_BITS) {
         const std::size_t bytes = kept_case_scales(&c, p.per) * sizeof *p.k_scales;
         for (const auto *scales : {p.k_scales, p.v_scales}) {

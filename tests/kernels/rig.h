@@ -13,6 +13,10 @@
 #include "kernels/simt/host.h"
 #include "tests/kernels/cached.h"
 
+extern "C" {
+#include "tests/mask_case.h"
+}
+
 static const int CHUNKS_PER_TASK = 2;
 static const int N_VERSIONS = 3;
 
@@ -96,6 +100,24 @@ struct Rig {
         for (const double **list : {&attention.scores.slopes, &attention.scores.sinks}) {
             *list = *list == nullptr ? nullptr : static_cast<double *>(loaded(*list, bytes));
         }
+        settle();
+    }
+
+    /* A mask, on the device and in the case, which stays as long as `drawn`. */
+    void change_mask(mask_case &drawn, int kind, int seed) {
+        mask_case_take(&drawn, &c, kind, static_cast<unsigned long long>(seed));
+        set_mask(c.attention.mask);
+    }
+
+    void set_mask(const cp_mask &mask) {
+        const std::size_t rows = static_cast<std::size_t>(c.n_rows);
+        c.attention.mask = mask;
+        attention.mask.bits = static_cast<unsigned char *>(loaded(mask.bits, mask_bytes(c)));
+        attention.mask.first =
+            static_cast<std::size_t *>(loaded(mask.first, rows * sizeof(std::size_t)));
+        attention.mask.begin = mask.begin == nullptr
+                                   ? nullptr
+                                   : static_cast<int *>(loaded(mask.begin, rows * sizeof(int)));
         settle();
     }
 

@@ -47,7 +47,7 @@ template <> struct is_in_bits<BfloatCachedBits> : std::true_type {};
 
 /* Versions 1 and 2 have scores in nats, or exact ones; version 3 in bits. */
 template <class A> constexpr bool is_for(int version) {
-    return is_compiled(version) &&
+    return is_compiled(version) && (version == 1 || !A::HAS_MASK) &&
            (std::is_base_of<chunkproof::Field, A>::value || is_in_bits<A>::value == (version == 3));
 }
 
@@ -99,5 +99,7 @@ ATTEND(BfloatCachedNats)
 ATTEND(BfloatCachedBits)
 ATTEND(Exact)
 ATTEND(ExactCached)
+ATTEND(ExactMasked)
+ATTEND(ExactCachedMasked)
 
 } // namespace KERNELS

@@ -5,6 +5,7 @@
  * are separate, too. */
 #include "kernels/cache.h"
 #include "kernels/field.h"
+#include "kernels/mask.h"
 #include "kernels/problem.h"
 #include "kernels/real.h"
 #include "kernels/simt/simt.h"
@@ -21,6 +22,8 @@ struct BfloatCachedNats : chunkproof::RealBf16Cache {};
 struct BfloatCachedBits : chunkproof::RealBf16CacheInBits {};
 struct Exact : chunkproof::Field {};
 struct ExactCached : chunkproof::FieldCached {};
+struct ExactMasked : chunkproof::Masked<chunkproof::Field> {};
+struct ExactCachedMasked : chunkproof::Masked<chunkproof::FieldCached> {};
 
 const int n_versions = 3;
 
@@ -30,8 +33,8 @@ float number_of_8_bits(int type, std::uint8_t x);
 void pairs_of_8_bits(int type, unsigned low, unsigned high, unsigned (*pairs)[4]);
 
 /* Attention by a version, 1 .. n_versions. Returns the first finding, or none. `config` gives only
- * the seed, limits and buffers. In numbers, versions 1 and 2 have scores in nats, version 3 in
- * bits. */
+ * the seed, limits and buffers. Version 1 alone has masks. In numbers, versions 1 and 2 have scores
+ * in nats, version 3 in bits. */
 template <class A>
 simt::Report attend(int version, simt::Config config, const chunkproof::Problem<A> &problem,
                     const cp_schedule &schedule);
