@@ -118,7 +118,7 @@ void gate_options_help(FILE *file) {
         "  --sandbox             no verdict without the sandbox: no network, no other processes\n"
         "                        (without the option: where the system has it)\n"
         "\n"
-        "output:\n"
+        "output (of a kernel that merges, --json alone; its report names the usual mistake):\n"
         "  --state FILE          save progress to FILE every few seconds; the same command\n"
         "                        continues from there\n"
         "  --save DIRECTORY      keep the smallest case of each kind of finding in DIRECTORY, for\n"

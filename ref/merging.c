@@ -55,15 +55,28 @@ static int are_outputs(const double *o, int d) {
     return 1;
 }
 
+/* MERGING-12. */
+/*@
+  requires valid: \valid_read(row);
+  assigns \nothing;
+  ensures merging_12: \result != 0 <==> sums_ok(row->least_sum, row->most_sum);
+*/
+static int are_sums(const struct cp_merging_row *row) {
+    return (row->least_sum == 0.0 && row->most_sum == 0.0) ||
+           (row->least_sum >= CP_MERGING_LEAST_SUM && row->least_sum <= row->most_sum &&
+            row->most_sum <= CP_MERGING_MOST_SUM);
+}
+
 /* MERGING-8. */
 /*@
   requires valid: \valid_read(row) && merging_valid(*row);
   assigns \nothing;
   ensures merging_8: \result != 0 ==> merging_sizes_ok(*row);
+  ensures merging_12: \result != 0 ==> sums_ok(row->least_sum, row->most_sum);
 */
 static int is_row(const struct cp_merging_row *row) {
     int n = row->n_parts, d = row->head_dim;
-    if (n < 0 || n > CP_TOLERANCE_MOST || d < 0 || d > CP_TOLERANCE_MOST ||
+    if (n < 0 || n > CP_TOLERANCE_MOST || d < 0 || d > CP_TOLERANCE_MOST || !are_sums(row) ||
         (row->base != CP_BASE_E && row->base != CP_BASE_2) || !are_log_sums(row->lse, n)) {
         return 0;
     }
@@ -231,6 +244,7 @@ static double largest_of(const double *o, int d) {
 /* What the numbers of a class depend on: n parts have keys, and their log-sum-exps are l. */
 /*@
   requires valid: \valid_read(row) && merging_sizes_ok(*row) && merging_valid(*row);
+  requires sums: sums_ok(row->least_sum, row->most_sum);
   requires valid_l: 0 <= n <= row->n_parts && \valid_read(l + (0 .. n - 1));
   assigns \nothing;
   ensures ok: extent_ok(\result);
@@ -254,7 +268,9 @@ static struct cp_merging_extent extent_of(const struct cp_merging_row *row, cons
                                        .base = row->base,
                                        .top = up_times(unit, fabs(top)),
                                        .size = up_times(unit, largest_of(l, n)),
-                                       .value = value};
+                                       .value = value,
+                                       .least_sum = row->least_sum,
+                                       .most_sum = row->most_sum};
     return extent;
 }
 
@@ -310,7 +326,8 @@ static void to_base(int base, double *lse, double *lse_bound) {
 int cp_merging_tolerance(const struct cp_merging_class *declared, const struct cp_merging_row *row,
                          double *scratch, double *expected, double *bound, double *lse,
                          double *lse_bound) {
-    if (!is_row(row) || !cp_merging_class_ok(declared)) {
+    if (!is_row(row) || !cp_merging_class_ok(declared) ||
+        (row->most_sum > 0.0 && declared->way > CP_MERGING_STATES)) {
         return CP_ERROR_ARGUMENT;
     }
     int n = gather_lse(row, scratch), n_parts = row->n_parts;

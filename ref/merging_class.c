@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From what a kernel that merges declares to the numbers of NUM-7 and NUM-8: the tables of
  * MERGING-5 and MERGING-6. The names are those of these clauses. */
+#include <limits.h>
 #include <math.h>
 
 #include "merging_internal.h"
@@ -138,6 +139,7 @@ static int levels_of(int tree, int n_parts) {
   requires parts: 1 <= n_parts <= CP_TOLERANCE_MOST && 0 <= is_narrow <= 1;
   assigns \nothing;
   ensures num_8_ok: counts_ok(\result);
+  ensures room: \result.depth_n < INT_MAX && \result.depth_o < INT_MAX;
 */
 static struct cp_counts count(int way, int tree, int n_parts, int is_narrow) {
     int merges = n_parts - 1, levels = levels_of(tree, n_parts);
@@ -330,12 +332,86 @@ static double error_of_log(const struct cp_merging_class *declared, double u, do
     return error;
 }
 
+/* ---- MERGING-12: parts that are given by a maximum and a sum ----
+ *
+ * A kernel's weights n_i exp(m_i - m) are those of NUM-8 times the largest sum N, for the reference
+ * m + ln N. That is no less than each l_i, and for a part with m_i = m at most ln(N / least) more:
+ *
+ *   m = 0, (m_i, n_i) = (0, 2), (-1, 8)     N = 8
+ *   weights   2, 8 / e                      divided by N: exp(l_i - ln 8) = 1/4, 1/e
+ *
+ * The argument m_i - m is no longer than l_i - (m + ln N), for n_i is at most N. */
+struct reach {
+    double above; /* how far such a reference may be above the largest l_i, in nats */
+    double far;   /* how far a log-sum-exp may be from m_i, and m from m + ln N */
+};
+
+/*@
+  requires ok: extent_ok(extent);
+  assigns \nothing;
+  ensures not_negative: 0.0 <= \result.above && 0.0 <= \result.far;
+*/
+static struct reach reach_of(struct cp_merging_extent extent) {
+    struct reach r = {0.0, 0.0};
+    if (extent.most_sum > 0.0) {
+        double least = log(extent.least_sum), most = log(extent.most_sum);
+        r.above = MORE * fmax(most - least, 0.0);
+        r.far = MORE * fmax(fabs(most), fabs(least));
+    }
+    return r;
+}
+
+/* A weight has a rounding more, that of its product with n_i, and m_i is not rounded as l_i would
+ * be. A tiny number counts n_i / N times, and that of a product 1 / N times; that of a weight which
+ * is divided by n first counts n_i times, if it meets a sum. The numbers l_i and o_i are those of
+ * binary64. */
+/*@
+  requires valid: \valid(a) && \valid_read(f) && \separated(a, f);
+  requires ok: arithmetic_ok(*a) && formats_ok(*f) && 0.0 < most_sum;
+  requires reach: 0.0 <= r.above && 0.0 <= r.far;
+  assigns *a;
+  ensures num_7_ok: arithmetic_ok(*a);
+*/
+static void weigh_sums(struct cp_arithmetic *a, const struct cp_merging_formats *f, double most_sum,
+                       struct reach r) {
+    double times = 1.0 + 1.0 / most_sum;
+    double of_size = (a->u_ref + a->u_move + a->score.scale_unit) * r.far;
+    //@ assert times: 1.0 <= times;
+    //@ assert size: 0.0 <= of_size;
+    a->eps += 1.02 * (f->n.unit + of_size) + 0x1p-50 * (1.0 + r.far);
+    a->score.scale_unit += 0x1p-51;
+    a->weights.unit = both(a->weights.unit, 0x1p-51);
+    a->weights.tiny = MORE * ((times + most_sum) * a->weights.tiny);
+    a->weights.largest = f->n.largest;
+    a->kappa = MORE * (times * a->kappa);
+    a->eta_n = MORE * (times * a->eta_n);
+    a->eta_o = MORE * (times * a->eta_o);
+    a->above = MORE * (a->above + r.above);
+}
+
+/* A product with n_i more for each part, and for its output. */
+/*@
+  requires ok: counts_ok(counts) && 0 <= n_parts;
+  requires room: counts.depth_n < INT_MAX && counts.depth_o < INT_MAX;
+  assigns \nothing;
+  ensures num_8_ok: counts_ok(\result);
+*/
+static struct cp_counts count_sums(struct cp_counts counts, int n_parts) {
+    counts.depth_n += 1;
+    counts.depth_o += 1;
+    counts.operations_n += n_parts;
+    counts.operations_o += n_parts;
+    return counts;
+}
+
 struct cp_merging_numbers cp_merging_numbers(const struct cp_merging_class *declared,
                                              struct cp_merging_extent extent) {
     struct cp_merging_formats f = formats_of(declared);
     int way = way_of(declared, extent.n_parts), n_parts = extent.n_parts > 1 ? extent.n_parts : 1;
-    double of_parts = MORE * log1p(n_parts), size = extent.top + declared->above + of_parts;
-    double logarithm = error_of_log(declared, f.n.unit, of_parts);
+    struct reach reach = reach_of(extent);
+    double of_parts = MORE * log1p(n_parts), of_sums = reach.above + reach.far;
+    double size = extent.top + declared->above + of_parts + of_sums;
+    double logarithm = error_of_log(declared, f.n.unit, of_parts + of_sums);
     double lse_error = error_of_lse(declared, &f, logarithm, size);
     struct cp_arithmetic a =
         begin(declared, &f, extent, tiny_of_products(way, &f, extent.value, n_parts));
@@ -357,7 +433,12 @@ struct cp_merging_numbers cp_merging_numbers(const struct cp_merging_class *decl
         a.eta_div = 2.0 * f.n.tiny;
     }
     //@ assert divided: arithmetic_ok(a);
-    struct cp_merging_numbers numbers = {a, count(way, declared->tree, n_parts, f.is_narrow),
-                                         lse_error};
+    struct cp_counts counts = count(way, declared->tree, n_parts, f.is_narrow);
+    if (extent.most_sum > 0.0) {
+        weigh_sums(&a, &f, extent.most_sum, reach);
+        counts = count_sums(counts, n_parts);
+    }
+    //@ assert sums: arithmetic_ok(a);
+    struct cp_merging_numbers numbers = {a, counts, lse_error};
     return numbers;
 }

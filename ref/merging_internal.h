@@ -11,9 +11,10 @@
 /* What the numbers of a class depend on, beside the declaration. */
 struct cp_merging_extent {
     int n_parts, base;
-    double top;   /* magnitude of the largest l_i, in nats */
-    double size;  /* the largest magnitude of an l_i, in nats */
-    double value; /* the largest magnitude of an output */
+    double top;                 /* magnitude of the largest l_i, in nats */
+    double size;                /* the largest magnitude of an l_i, in nats */
+    double value;               /* the largest magnitude of an output */
+    double least_sum, most_sum; /* of parts that are given by sums; else 0 */
 };
 
 /* The class as NUM-7 has it, its counts, and how far the written l may be from m + ln n, in

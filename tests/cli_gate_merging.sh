@@ -36,6 +36,20 @@ source_is_right() {
         has "takes      2 parts: o fp16" && has "declares   all parts at once"
 }
 
+# Parts that are given by sums, and a kernel that forgets them.
+sums_are_declared() {
+    status 0 --kernel "$kernels/gate/merge_segments.so" --cases 12 --json "$work/sums.json" &&
+        has "takes      1 parts and more, by row: sums fp32" && has "; m and n fp32, " &&
+        grep -q '"form": "undivided"' "$work/sums.json" &&
+        "$python" tests/gate_merging_report.py "$work/sums.json" right || return 1
+    sed "s/sum += n\\[at\\] .*/sum += n[at];/" tests/gate/merge_segments.c >"$work/broken.c"
+    cp tests/gate/{merge,kernel}_util.h "$work"
+    status 1 --kernel "$work/broken.c" --cases 60 && has "breaks MERGING-6" &&
+        has "why:   sums n are added up" || return 1
+    sed 's/n\[at\] \* exp2f/exp2f/' tests/gate/merge_segments.c >"$work/broken.c"
+    status 1 --kernel "$work/broken.c" --cases 60 && has "why:   sums of weighted values are taken"
+}
+
 # A report for programs, of a right kernel and of a wrong one.
 reports() {
     status 0 --kernel "$kernels/gate/merge_states.so" --cases 33 --json "$work/right.json" &&
@@ -120,7 +134,29 @@ declares_wrongly() {
     broken 's/\.base = CP_BASE_E/.base = 7/' &&
         wrong "cp_merge_kernel.base is 7; it may be" --kernel "$work/broken.c" &&
         broken 's/\.abi = CP_MERGE_ABI/.abi = 1/' &&
-        wrong "another chunkproof/merge_kernel.h" --kernel "$work/broken.c"
+        wrong "another chunkproof/merge_kernel.h" --kernel "$work/broken.c" &&
+        broken 's/\.abi = CP_MERGE_ABI/.abi = CP_MERGE_ABI - 1000000/' &&
+        wrong "version 2; recompile it; new are \`form\` and, in calls, \`n\`" \
+            --kernel "$work/broken.c" &&
+        broken 's/\.abi = CP_MERGE_ABI/.abi = CP_MERGE_ABI + 1000000/' &&
+        wrong "with version 3 of chunkproof/merge_kernel.h, and this program is older" \
+            --kernel "$work/broken.c" &&
+        broken 's/\.base = CP_BASE_E/.form = CP_FORM_SUMS, .in_place = 1, .base = CP_BASE_E/' &&
+        wrong "cp_merge_kernel.in_place needs .form = CP_FORM_LSE" --kernel "$work/broken.c" &&
+        broken 's/\.base = CP_BASE_E/.form = CP_FORM_UNDIVIDED, .base = CP_BASE_E/
+            s/CP_MERGING_AT_ONCE/CP_MERGING_PAIRWISE/' &&
+        wrong "needs .arithmetic.way = CP_MERGING_AT_ONCE or CP_MERGING_STATES" \
+            --kernel "$work/broken.c" &&
+        broken 's/\.base = CP_BASE_E/.form = 1, .empty_l = CP_EMPTY_L_EITHER, .base = CP_BASE_E/' &&
+        wrong "empty_l may be CP_EMPTY_L_EITHER only of log-sum-exps" --kernel "$work/broken.c" &&
+        broken 's/\.base = CP_BASE_E/.form = 3, .base = CP_BASE_E/' &&
+        wrong "cp_merge_kernel.form is 3; it may be" --kernel "$work/broken.c"
+}
+
+# A source in C++.
+in_cpp() {
+    cp "$example" "$work/merges.cpp"
+    wrong "sources in C and CUDA alone are compiled here" --kernel "$work/merges.cpp"
 }
 
 of_attention_alone() {
@@ -151,7 +187,8 @@ takes_some_sizes() {
         has "d is no multiple of 64"
 }
 
-for kernel in example/merge_kernel gate/merge_{two,pair_bits,states,splits,ring,reference}; do
+for kernel in example/merge_kernel gate/merge_{two,pair_bits,states,splits,ring,reference} \
+    gate/merge_{segments,partitions,running}; do
     ok "right: $kernel" right "$kernel"
 done
 ok "a source in C" source_is_right
@@ -165,6 +202,7 @@ ok "wrong: a row without keys" finds 's/has_keys = m != -INFINITY/has_keys = m <
 ok "wrong: a part without keys" finds 's/s > 0.0F ?/has_keys ?/' "depends-on-empty-parts, " \
     "breaks MERGING-2" "right with zeros in the parts that have no key, but wrong with what is" \
     "why:   the output of a part without keys is multiplied by the weight 0"
+ok "sums: declared" sums_are_declared
 ok "wrong: in base 2" finds 's/m + logf(n)/(m + logf(n)) * 1.442695F/' "breaks MERGING-7" \
     "why:   the log-sum-exp is written in the other base (CONV-1)"
 ok "depends on others" finds 's/o_of(call, row, 1, head, i)/o_of(call, 0, 1, head, i)/' \
@@ -194,6 +232,7 @@ ok "remembers" remembers
 ok "neither symbol" neither
 ok "both symbols" both
 ok "a wrong declaration" declares_wrongly
+ok "a source in C++" in_cpp
 ok "options of attention" of_attention_alone
 ok "replay" replay_refuses
 ok "sizes that it takes" takes_some_sizes

@@ -10,7 +10,8 @@
 #include "random.h"
 
 void use(struct problem *p, int n_parts, int d, int base) {
-    p->row = (struct cp_merging_row){n_parts, d, base, p->o, p->lse};
+    p->row = (struct cp_merging_row){
+        .n_parts = n_parts, .head_dim = d, .base = base, .o = p->o, .lse = p->lse};
 }
 
 struct result merged(const struct problem *p) {

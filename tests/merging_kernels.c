@@ -174,12 +174,17 @@ static int is_empty(const struct state *a) {
 
 /* ---- Ways ---- */
 
+/* Of a part that is given by sums, n counts its weight n times; so does o, if it is divided. */
 static void weigh_all(const struct work *w, const struct state *part, int n_parts, double m,
                       double *p, double *n) {
+    const struct cp_merging_sums *given = w->kernel->given;
     *n = 0.0;
     for (int j = 0; j < n_parts; j++) {
         p[j] = is_empty(&part[j]) ? 0.0 : factor(w, part[j].m, m);
-        *n = as(w, w->type, *n + p[j]);
+        double times = given != NULL ? as(w, w->type, p[j] * part[j].n) : p[j];
+        *n = w->kernel->fuses && given != NULL ? as(w, w->type, *n + p[j] * part[j].n)
+                                               : as(w, w->type, *n + times);
+        p[j] = given != NULL && given->is_divided ? times : p[j];
     }
 }
 
@@ -255,6 +260,21 @@ static struct state merge_all(const struct work *w, struct state *part, int n_pa
     return part[0];
 }
 
+/* A part as it is given by sums. States have o times n: undivided sums. */
+static void take_sums(const struct work *w, struct state *part, int j) {
+    const struct cp_merging_sums *given = w->kernel->given;
+    int type = w->kernel->declared.values, way = w->kernel->declared.way;
+    part->m = given->n[j] == 0.0 ? -INFINITY : given->m[j];
+    part->n = given->n[j];
+    part->largest = part->m;
+    for (int i = 0; i < w->row->head_dim && part->n != 0.0; i++) {
+        double o = given->o[(ptrdiff_t)j * w->row->head_dim + i];
+        part->o[i] = way == CP_MERGING_STATES && given->is_divided
+                         ? as(w, type, as(w, type, o) * part->n)
+                         : o;
+    }
+}
+
 static int load(const struct work *w, struct state *part) {
     const struct cp_merging_row *row = w->row;
     int order[MERGING_MOST_PARTS];
@@ -270,6 +290,9 @@ static int load(const struct work *w, struct state *part) {
         part[j].largest = part[j].m;
         part[j].n = part[j].m == -INFINITY ? 0.0 : 1.0;
         memcpy(part[j].o, o, (size_t)row->head_dim * sizeof *o);
+        if (w->kernel->given != NULL) {
+            take_sums(w, &part[j], order[j]);
+        }
     }
     return row->n_parts;
 }

@@ -15,6 +15,9 @@ struct merging_kernel {
     int fuses;           /* 1: products are added without a rounding between */
     int balanced;        /* of pairs: 1: neighbours, again and again; 0: one after the other */
     int shuffles;        /* 1: parts come in another order */
+    /* The parts as they are given by sums, and then the row is what cp_merging_of_sums() made of
+     * them (MERGING-12); else NULL. */
+    const struct cp_merging_sums *given;
 };
 
 /* What the kernel writes for a row. Its choices, where it has any, come from `random`. */

@@ -15,40 +15,9 @@
 #include "chunkproof/number.h"
 #include "gate/case/values.h"
 #include "gate/judge/judge.h"
-#include "gate/merge/mistakes.h"
 #include "gate/merge/values.h"
 #include "merging_kernels.h"
-#include "tests/merge_plain.h"
-
-#define CASES 120 /* each kind of values ten times */
-#define WORK  6000
-#define SEED  5
-
-static const unsigned char poison[2] = {GATE_POISON, GATE_POISON_AGAIN};
-
-/* A case, with the arrays of a run of it. */
-struct made {
-    struct merge_recipe recipe;
-    struct merge_problem p;
-    struct merge_arrays a;
-};
-
-static void make_of(struct made *m, const struct cp_merge_kernel *kernel, long long index, int d) {
-    merge_recipe_make(&m->recipe, kernel, SEED, index, 0, d, WORK);
-    assert_int_equal(merge_problem_new(&m->p, &m->recipe, kernel), 0);
-    merge_values_fill(&m->p);
-    assert_int_equal(merge_arrays_new(&m->a, &m->p, 0), 0);
-    merge_arrays_fill(&m->a, poison[0]);
-}
-
-static void make(struct made *m, const struct cp_merge_kernel *kernel, long long index) {
-    make_of(m, kernel, index, 0);
-}
-
-static void done(struct made *m) {
-    merge_arrays_free(&m->a);
-    merge_problem_free(&m->p);
-}
+#include "tests/merge_made.h"
 
 /* ---- What a case is ---- */
 
@@ -67,9 +36,11 @@ static struct cp_merge_kernel kernel_of(int i) {
     k.most_parts = i % 7 == 0 ? 0 : 3 + i % 20;
     k.layout =
         (struct cp_merge_layout){i % 3, i % 4, i / 3 % 3, i % 2 == 0 ? CP_GAPS_ANY : CP_GAPS_NONE};
+    k.form = i % 5 == 3 ? 1 + i / 5 % 2 : CP_FORM_LSE;
     k.never = (i % 6 == 1 ? CP_NEVER_EMPTY_PARTS : 0) | (i % 6 == 2 ? CP_NEVER_EMPTY_ROWS : 0);
     k.empty_o = i % 2;
     k.empty_l = i / 2 % 3;
+    k.empty_l = k.empty_l == CP_EMPTY_L_EITHER && k.form != CP_FORM_LSE ? 0 : k.empty_l;
     k.empty_l_value = k.empty_l == CP_EMPTY_L_VALUE ? i % 8 < 4 ? -1e4 : -0x1p100 : 0.0;
     return k;
 }
@@ -85,6 +56,7 @@ static void merging_10_a_case_comes_from_its_seed_and_number(void **state) {
 }
 
 static void merging_9_cases_keep_to_what_a_kernel_declares(void **state) {
+    int sums = 0;
     (void)state;
     for (int i = 0; i < 84; i++) {
         struct cp_merge_kernel k = kernel_of(i);
@@ -108,14 +80,20 @@ static void merging_9_cases_keep_to_what_a_kernel_declares(void **state) {
                 assert_true(has_keys || k.never == 0 || n == 0);
                 assert_true(n > 0 || (k.never & CP_NEVER_EMPTY_ROWS) == 0);
                 for (int part = 0; part < n; part++) {
-                    double l = merge_l_of(&m.p, row, part, head);
+                    double l = merge_m_of(&m.p, row, part, head);
+                    double n_is = merge_n_of(&m.p, row, part, head);
                     const double *o = merge_o_of(&m.p, row, part, head);
+                    assert_true(l == -INFINITY ? n_is == 0.0
+                                               : n_is >= 1.0 && n_is <= CP_MERGE_MOST_SUM &&
+                                                     (k.form != CP_FORM_LSE || n_is == 1.0) &&
+                                                     gate_round(k.l_type, n_is) == n_is);
+                    sums += n_is > 1.0;
                     assert_true(k.empty_l != CP_EMPTY_L_VALUE || !isfinite(l) ||
                                 l > k.empty_l_value);
                     assert_true(isfinite(l) ||
                                 (l == -INFINITY && (k.never & CP_NEVER_EMPTY_PARTS) == 0));
                     for (int e = 0; e < c->head_dim; e++) {
-                        assert_true(isnan(o[e]) ||
+                        assert_true(isnan(o[e]) || k.form == CP_FORM_UNDIVIDED ||
                                     gate_round(merge_o_type(&k, part), o[e]) == o[e]);
                         assert_true(isfinite(o[e]) ||
                                     (l == -INFINITY && k.empty_o == CP_EMPTY_O_ANY));
@@ -126,6 +104,7 @@ static void merging_9_cases_keep_to_what_a_kernel_declares(void **state) {
         assert_int_equal(longest, c->n_parts);
         done(&m);
     }
+    assert_true(sums > 100);
 }
 
 /* By the formulas of merge_kernel.h. */
@@ -150,13 +129,19 @@ static void merging_9_arrays_have_each_number_at_its_place(void **state) {
                         here ? row * c->lse_row + head * c->lse_head
                              : (begin + at) * c->l_part + row * c->l_row + head * c->l_head;
                     const double *wanted = merge_o_of(&m.p, row, part, head);
+                    double n = merge_n_of(&m.p, row, part, head);
                     for (int e = 0; e < c->head_dim; e++) {
                         double x = cp_number_load(o, here ? k.arithmetic.out_type : k.o_type,
                                                   (size_t)(of_o + e));
-                        assert_true(x == wanted[e] || (isnan(x) && isnan(wanted[e])));
+                        double times = k.form == CP_FORM_UNDIVIDED && n > 0.0 ? n : 1.0;
+                        assert_true(x == times * wanted[e] || (isnan(x) && isnan(wanted[e])) ||
+                                    (times > 1.0 && x == gate_round(k.o_type, times * wanted[e])));
                     }
+                    assert_true(c->n == NULL ? n <= 1.0
+                                             : cp_number_load(c->n, CP_FP32, (size_t)of_l) == n);
+                    assert_int_equal(c->n != NULL, k.form != CP_FORM_LSE);
                     double x = cp_number_load(l, CP_FP32, (size_t)of_l);
-                    double l_is = merge_l_of(&m.p, row, part, head);
+                    double l_is = merge_m_of(&m.p, row, part, head);
                     plus += x == INFINITY;
                     assert_true(l_is != -INFINITY               ? x == l_is
                                 : k.empty_l == CP_EMPTY_L_VALUE ? x == (float)k.empty_l_value
@@ -207,34 +192,6 @@ static void merging_10_cases_have_what_makes_mistakes_show(void **state) {
 }
 
 /* ---- Results ---- */
-
-static void put(struct merge_arrays *a, int row, int head, int element, double x) {
-    const struct cp_merging_class *c = &a->problem->kernel->arithmetic;
-    size_t at = (size_t)merge_result_at(a, row, head, element);
-    cp_number_store(a->memory[element < 0 ? RUN_LSE : RUN_OUT],
-                    element < 0 ? c->lse_type : c->out_type, at, x);
-}
-
-/* Writes what a right kernel does: the expected numbers, rounded. */
-static void answer(struct merge_arrays *a) {
-    const struct merge_problem *p = a->problem;
-    int d = p->recipe.head_dim;
-    double *memory = calloc(2 * ((size_t)d + 1), sizeof *memory);
-    struct merge_expected to = {memory, memory + d + 1};
-    assert_non_null(memory);
-    for (int row = 0; row < p->recipe.n_rows; row++) {
-        for (int head = 0; head < p->recipe.n_heads; head++) {
-            assert_true(merge_certify(p, row, head, &to) >= 0);
-            for (int e = 0; e < d; e++) {
-                put(a, row, head, e, to.expected[e]);
-            }
-            if (p->recipe.asks_lse) {
-                put(a, row, head, -1, to.expected[d]);
-            }
-        }
-    }
-    free(memory);
-}
 
 static void merging_11_right_results_are_right(void **state) {
     (void)state;
@@ -350,10 +307,14 @@ static void merging_1_garbage_counts_for_nothing(void **state) {
 
 /* ---- Kernels of each way, emulated: none is called wrong ---- */
 
-static void emulate(struct merge_arrays *a, const struct merging_kernel *kernel,
+static void emulate(struct merge_arrays *a, const struct merging_kernel *emulated,
                     unsigned long long *random) {
     const struct merge_problem *p = a->problem;
     double o[MERGING_MOST_PARTS * MERGING_MOST_DIM], l[MERGING_MOST_PARTS], out[MERGING_MOST_DIM];
+    double stored[MERGING_MOST_PARTS * MERGING_MOST_DIM], m[MERGING_MOST_PARTS],
+        sums[MERGING_MOST_PARTS];
+    struct merging_kernel kernel = *emulated;
+    int form = p->kernel->form;
     int d = p->recipe.head_dim;
     for (int row = 0; row < p->recipe.n_rows; row++) {
         for (int head = 0; head < p->recipe.n_heads; head++) {
@@ -361,12 +322,21 @@ static void emulate(struct merge_arrays *a, const struct merging_kernel *kernel,
             double lse;
             for (int i = 0; i < n; i++) {
                 l[i] = merge_l_of(p, row, i, head);
+                m[i] = merge_m_of(p, row, i, head);
+                sums[i] = merge_n_of(p, row, i, head);
                 for (int e = 0; e < d; e++) {
                     o[i * d + e] = l[i] == -INFINITY ? 0.0 : merge_o_of(p, row, i, head)[e];
+                    stored[i * d + e] =
+                        gate_round(p->kernel->o_type,
+                                   (form == CP_FORM_UNDIVIDED ? sums[i] : 1.0) * o[i * d + e]);
                 }
             }
-            struct cp_merging_row of = {n, d, p->kernel->base, o, l};
-            merging_emulate(kernel, &of, random, out, &lse);
+            struct cp_merging_sums given = {n, d,    p->kernel->base, form == CP_FORM_SUMS,
+                                            m, sums, stored};
+            kernel.given = form != CP_FORM_LSE ? &given : NULL;
+            struct cp_merging_row of = {
+                .n_parts = n, .head_dim = d, .base = p->kernel->base, .o = o, .lse = l};
+            merging_emulate(&kernel, &of, random, out, &lse);
             for (int e = 0; e < d; e++) {
                 put(a, row, head, e, out[e]);
             }
@@ -396,9 +366,10 @@ static void merging_11_no_right_kernel_is_called_wrong(void **state) {
         k.arithmetic.flushes = round / 7 % 2;
         k.arithmetic.above = round % 4 == CP_MERGING_PAIRWISE ? 0.0 : round % 3;
         k.base = round / 2 % 2;
+        k.form = k.arithmetic.way <= CP_MERGING_STATES ? i % 3 : CP_FORM_LSE;
         k.most_parts = MERGING_MOST_PARTS;
         make_of(&m, &k, i, 1 + i % MERGING_MOST_DIM);
-        struct merging_kernel kernel = {k.arithmetic, i % 2, i / 2 % 2, i / 4 % 2, i / 8 % 2};
+        struct merging_kernel kernel = {k.arithmetic, i % 2, i / 2 % 2, i / 4 % 2, i / 8 % 2, NULL};
         emulate(&m.a, &kernel, &random);
         assert_int_equal(merge_judge(&m.a, &f), 0);
         if (f.verdict != GATE_RIGHT) {
@@ -420,28 +391,28 @@ static void merging_11_writes_are_found(void **state) {
         struct merge_finding f;
         make(&m, &plain, i);
         make(&other, &plain, i);
-        merge_arrays_fill(&other.a, poison[1]);
+        merge_arrays_fill(&other.a, merge_poison[1]);
         answer(&m.a);
         answer(&other.a);
-        assert_int_equal(merge_judge_writes(&m.a, &other.a, poison, &f), 0);
+        assert_int_equal(merge_judge_writes(&m.a, &other.a, merge_poison, &f), 0);
         assert_int_equal(f.verdict, GATE_RIGHT);
         int row = i % m.recipe.n_rows, head = i % m.recipe.n_heads, e = i % m.recipe.head_dim;
         size_t at = (size_t)merge_result_at(&m.a, row, head, e) * sizeof(float);
         size_t behind = at + (size_t)(m.recipe.head_dim - e) * sizeof(float);
         other.a.memory[RUN_OUT][at] ^= 1;
-        assert_int_equal(merge_judge_writes(&m.a, &other.a, poison, &f), 0);
+        assert_int_equal(merge_judge_writes(&m.a, &other.a, merge_poison, &f), 0);
         assert_int_equal(f.verdict, GATE_OTHER_BITS);
         assert_true(f.of.row == row && f.of.head == head && f.of.element == e);
-        memset(m.a.memory[RUN_OUT] + at, poison[0], sizeof(float));
-        memset(other.a.memory[RUN_OUT] + at, poison[1], sizeof(float));
-        assert_int_equal(merge_judge_writes(&m.a, &other.a, poison, &f), 0);
+        memset(m.a.memory[RUN_OUT] + at, merge_poison[0], sizeof(float));
+        memset(other.a.memory[RUN_OUT] + at, merge_poison[1], sizeof(float));
+        assert_int_equal(merge_judge_writes(&m.a, &other.a, merge_poison, &f), 0);
         assert_int_equal(f.verdict, GATE_UNWRITTEN);
         assert_true(f.of.row == row && f.of.head == head && f.of.element == e);
         if (m.recipe.gaps) {
             answer(&m.a);
             answer(&other.a);
             m.a.memory[RUN_OUT][behind] = other.a.memory[RUN_OUT][behind] = 0;
-            assert_int_equal(merge_judge_writes(&m.a, &other.a, poison, &f), 0);
+            assert_int_equal(merge_judge_writes(&m.a, &other.a, merge_poison, &f), 0);
             assert_int_equal(f.verdict, GATE_WROTE_BETWEEN);
             assert_true(f.of.row == row && f.of.head == head);
         }
@@ -473,69 +444,26 @@ static void merging_2_a_row_alone_has_its_parts_in_that_order(void **state) {
     done(&m);
 }
 
-/* ---- Mistakes ---- */
-
-static int has_mistake(const struct merge_finding *f, const char *words) {
-    for (int i = 0; i < merge_mistakes(); i++) {
-        if (strstr(merge_mistake_words(i), words) != NULL) {
-            return (int)(f->mistakes >> i & 1);
-        }
-    }
-    fail_msg("no mistake is called so: %s", words);
-    return 0;
-}
-
-/* Outputs times n, as if nothing had been divided; log-sum-exps in the other base. */
-static void merging_11_a_mistake_is_named(void **state) {
-    int named[2] = {0, 0};
+/* MERGING-12: with its sums. */
+static void merging_2_a_row_alone_has_its_sums(void **state) {
+    static const int list[] = {2, -1, 0};
+    struct made m;
+    struct merge_problem alone;
     (void)state;
-    for (int i = 0; i < CASES; i++) {
-        struct cp_merge_kernel k = plain;
-        struct merge_finding f;
-        struct made m;
-        k.never = CP_NEVER_EMPTY_PARTS;
-        k.lse = CP_LSE_ALWAYS;
-        make(&m, &k, i);
-        answer(&m.a);
-        for (int x = 0; x < m.recipe.n_rows * m.recipe.n_heads; x++) {
-            int row = x / m.recipe.n_heads, head = x % m.recipe.n_heads;
-            double lse = merge_result(&m.a, row, head, -1), most = -INFINITY;
-            for (int part = 0; part < m.recipe.n_parts; part++) {
-                most = fmax(most, merge_l_of(&m.p, row, part, head));
-            }
-            for (int e = 0; e < m.recipe.head_dim && i % 2 == 0; e++) {
-                put(&m.a, row, head, e, merge_result(&m.a, row, head, e) * exp(lse - most));
-            }
-            put(&m.a, row, head, -1, i % 2 == 0 ? lse : lse / log(2.0));
-        }
-        assert_int_equal(merge_judge(&m.a, &f), 0);
-        merge_find_mistakes(&m.a, &f);
-        named[i % 2] += f.verdict != GATE_RIGHT &&
-                        has_mistake(&f, i % 2 == 0 ? "sums are not divided by"
-                                                   : "the log-sum-exp is written in the other");
-        done(&m);
+    struct cp_merge_kernel k = plain;
+    k.form = CP_FORM_SUMS;
+    k.least_parts = k.most_parts = 3;
+    make(&m, &k, MERGE_NORMAL);
+    assert_int_equal(merge_problem_alone(&alone, &m.p, 0, 0, list, 3), 0);
+    for (int i = 0; i < 3; i += 2) {
+        assert_true(merge_n_of(&alone, 0, i, 0) == merge_n_of(&m.p, 0, list[i], 0));
+        assert_true(merge_m_of(&alone, 0, i, 0) == merge_m_of(&m.p, 0, list[i], 0));
+        assert_true(merge_l_of(&alone, 0, i, 0) == merge_l_of(&m.p, 0, list[i], 0));
     }
-    assert_true(named[0] > CASES / 3 && named[1] > CASES / 3);
-}
-
-/* A number that no known mistake gives; and a right result. */
-static void merging_11_no_mistake_is_made_up(void **state) {
-    (void)state;
-    for (int i = 0; i < CASES; i++) {
-        struct merge_finding f;
-        struct made m;
-        make(&m, &plain, i);
-        answer(&m.a);
-        assert_int_equal(merge_judge(&m.a, &f), 0);
-        merge_find_mistakes(&m.a, &f);
-        assert_true(f.mistakes == 0);
-        put(&m.a, 0, 0, 0, 12345.0);
-        assert_int_equal(merge_judge(&m.a, &f), 0);
-        merge_find_mistakes(&m.a, &f);
-        assert_int_equal(f.verdict, GATE_WRONG);
-        assert_true(f.mistakes == 0);
-        done(&m);
-    }
+    assert_true(merge_n_of(&alone, 0, 1, 0) == 0.0);
+    assert_true(merge_m_of(&alone, 0, 1, 0) == -INFINITY);
+    merge_problem_free(&alone);
+    done(&m);
 }
 
 int main(void) {
@@ -551,8 +479,7 @@ int main(void) {
         cmocka_unit_test(merging_11_no_right_kernel_is_called_wrong),
         cmocka_unit_test(merging_11_writes_are_found),
         cmocka_unit_test(merging_2_a_row_alone_has_its_parts_in_that_order),
-        cmocka_unit_test(merging_11_a_mistake_is_named),
-        cmocka_unit_test(merging_11_no_mistake_is_made_up),
+        cmocka_unit_test(merging_2_a_row_alone_has_its_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,8 +37,12 @@ static struct merging_kernel any_kernel(unsigned long long *random) {
     c.log_error = random_below(random, 2) ? 0x1p-19 : 0x1p-21;
     c.div_error = random_below(random, 2) ? 0x1p-20 : 0x1p-23;
     c.above = random_below(random, 3) == 0 ? 3.0 * random_below(random, 3) : 0.0;
-    struct merging_kernel k = {c, random_below(random, 2), random_below(random, 2),
-                               random_below(random, 2), random_below(random, 2)};
+    struct merging_kernel k = {c,
+                               random_below(random, 2),
+                               random_below(random, 2),
+                               random_below(random, 2),
+                               random_below(random, 2),
+                               NULL};
     k.declared.tree = c.way == CP_MERGING_PAIRWISE && k.balanced && random_below(random, 2);
     /* A weight that is rounded is divided before (MERGING-5). */
     k.divides_weights |= c.weights != CP_FP32;
@@ -122,6 +126,176 @@ static void emulated_kernels_stay_within_their_bounds(void **unused) {
     assert_true(tally.judged > 5 * cases());
 }
 
+/* ---- MERGING-12 ---- */
+
+/* The parts of a row, given by sums. */
+struct given {
+    struct cp_merging_sums parts;
+    double m[P], n[P], o[P * D];
+};
+
+/* Parts whose log-sum-exps and outputs are nearly those of p, which becomes the row of them. */
+static void give(struct given *g, struct problem *p, const struct merging_kernel *k, int type,
+                 unsigned long long *random) {
+    int n_parts = p->row.n_parts, d = p->row.head_dim, base = p->row.base;
+    double power = random_below(random, 3) == 0 ? 40.0 : 17.0;
+    int is_divided = random_below(random, 2);
+    int below_1 = k->declared.weights != CP_FP16 && random_below(random, 2); /* it overflows */
+    double most = type == CP_FP16 ? fmin(narrowest(k), 6e4) : narrowest(k);
+    g->parts = (struct cp_merging_sums){n_parts, d, base, is_divided, g->m, g->n, g->o};
+    for (int j = 0; j < n_parts; j++) {
+        double exponent = power * random_uniform(random), largest = 1.0;
+        double n = exp2(below_1 ? exponent : fabs(exponent));
+        for (int i = 0; i < d; i++) {
+            largest = fmax(largest, fabs(p->o[j * d + i]));
+        }
+        n = n * largest < most ? merging_round(CP_FP32, n) : 1.0;
+        int is_empty = p->lse[j] == -INFINITY;
+        double logarithm = base == CP_BASE_2 ? log2(n) : log(n);
+        g->n[j] = is_empty ? 0.0 : n;
+        g->m[j] = is_empty ? NAN : merging_round(CP_FP32, p->lse[j] - logarithm);
+        for (int i = 0; i < d; i++) {
+            double o = p->o[j * d + i];
+            g->o[j * d + i] = is_empty ? NAN : is_divided ? o : merging_round(type, n * o);
+        }
+    }
+    assert_int_equal(cp_merging_of_sums(&g->parts, p->o, p->lse, &p->row), CP_OK);
+}
+
+static void merging_12_emulated_kernels_stay_within_their_bounds(void **unused) {
+    unsigned long long random = seed() + 12;
+    struct tally tally = {0};
+    (void)unused;
+    for (long t = 0; t < 10 * cases(); t++) {
+        struct merging_kernel k = any_kernel(&random);
+        struct problem p;
+        struct given g;
+        k.declared.way = k.declared.way & 1;
+        k.declared.tree = CP_MERGING_ANY_TREE;
+        make_for(&p, &k, t, &random);
+        int type = t % 3 == 0 ? CP_FP16 : t % 3 == 1 ? CP_BF16 : CP_FP32;
+        give(&g, &p, &k, type, &random);
+        k.given = &g.parts;
+        if (narrowest(&k) < 0x1p100) { /* sums leave binary16 otherwise (MERGING-8) */
+            k.declared.way = CP_MERGING_AT_ONCE;
+            k.divides_weights = 1;
+        }
+        struct claim c = claimed(&k.declared, &p);
+        if (c.expected.lse == -INFINITY) {
+            continue;
+        }
+        struct result r = {{0.0}, 0.0};
+        merging_emulate(&k, &p.row, &random, r.out, &r.lse);
+        judge(&k, &p, &c, &r, &tally);
+    }
+    print_message("%ld rows, %ld without a bound, used %.2f %.2f\n", tally.judged,
+                  tally.without_bound, tally.nearest[0], tally.nearest[1]);
+    assert_true(tally.judged > 4 * cases());
+}
+
+/* Of a part (m, n) = (2, 4) and sums 12: l = 2 + ln 4, o = 3. */
+static void merging_12_sums_become_a_row(void **unused) {
+    const double m[] = {2.0, NAN, -1.0}, n[] = {4.0, 0.0, 1.0}, o[] = {12.0, NAN, 5.0};
+    struct cp_merging_sums given = {3, 1, CP_BASE_E, 0, m, n, o};
+    double to[3], lse[3], out, merged_lse;
+    struct cp_merging_row row;
+    (void)unused;
+    assert_int_equal(cp_merging_of_sums(&given, to, lse, &row), CP_OK);
+    assert_true(lse[0] == 2.0 + log(4.0) && lse[1] == -INFINITY && lse[2] == -1.0);
+    assert_true(to[0] == 3.0 && to[1] == 0.0 && to[2] == 5.0);
+    assert_true(row.n_parts == 3 && row.head_dim == 1 && row.base == CP_BASE_E);
+    assert_true(row.lse == lse && row.o == to && row.least_sum == 1.0 && row.most_sum == 4.0);
+    assert_int_equal(cp_merging(&row, &out, &merged_lse), CP_OK);
+    double weight = 4.0 * exp(3.0);
+    assert_true(fabs(out - (3.0 * weight + 5.0) / (weight + 1.0)) < 1e-14);
+    given.is_divided = 1;
+    given.base = CP_BASE_2;
+    assert_int_equal(cp_merging_of_sums(&given, to, lse, &row), CP_OK);
+    assert_true(lse[0] == 4.0 && lse[2] == -1.0 && to[0] == 12.0 && to[1] == 0.0);
+    given.n_parts = 0;
+    assert_int_equal(cp_merging_of_sums(&given, to, lse, &row), CP_OK);
+    assert_true(row.least_sum == 0.0 && row.most_sum == 0.0);
+}
+
+static void merging_12_parts_out_of_range_are_refused(void **unused) {
+    static const double bad_n[] = {-1.0, 0x1p-65, 0x1p65, INFINITY, NAN}, o[2] = {1.0, 2.0};
+    double m[2] = {1.0, 1.0}, n[2] = {1.0, 2.0}, to[2], lse[2];
+    struct cp_merging_row row;
+    (void)unused;
+    for (int i = 0; i < 11; i++) {
+        struct cp_merging_sums given = {2, 1, CP_BASE_E, 1, m, n, o};
+        n[1] = i < 5 ? bad_n[i] : 2.0;
+        m[1] = i == 5 ? INFINITY : i == 6 ? NAN : 1.0;
+        given.n_parts = i == 7 ? -1 : i == 8 ? CP_TOLERANCE_MOST + 1 : 2;
+        given.head_dim = i == 9 ? -1 : 1;
+        given.base = i == 10 ? 2 : CP_BASE_E;
+        assert_int_equal(cp_merging_of_sums(&given, to, lse, &row), CP_ERROR_ARGUMENT);
+        assert_int_equal(row.n_parts, 0);
+    }
+}
+
+/* A row of sums has wider bounds, and no bound where merges are of log-sum-exps. */
+static void merging_12_sums_widen_the_bound(void **unused) {
+    struct problem p = {.o = {8.0, 4.0, 1.0}, .lse = {10.0, 11.0, 9.0}};
+    (void)unused;
+    use(&p, 3, 1, CP_BASE_E);
+    for (int way = CP_MERGING_AT_ONCE; way <= CP_MERGING_UNDIVIDED; way++) {
+        struct cp_merging_class declared = plain(way);
+        double out[1], bound[1], lse, lse_bound, scratch[15], before = 0.0;
+        static const double sums[][2] = {{0.0, 0.0}, {1.0, 1.0}, {1.0, 100.0}, {0.5, 100.0}};
+        for (int i = 0; i < 4; i++) {
+            p.row.least_sum = sums[i][0];
+            p.row.most_sum = sums[i][1];
+            int status =
+                cp_merging_tolerance(&declared, &p.row, scratch, out, bound, &lse, &lse_bound);
+            assert_int_equal(status, i > 0 && way > CP_MERGING_STATES ? CP_ERROR_ARGUMENT : CP_OK);
+            if (status == CP_OK) {
+                assert_true(bound[0] > before);
+                before = bound[0];
+            }
+        }
+        assert_true(before < 1e-4);
+    }
+    static const double bad[][2] = {{0.0, 1.0}, {1.0, 0.0},     {2.0, 1.0},
+                                    {-1, 1.0},  {0x1p-65, 1.0}, {1.0, 0x1p65}};
+    for (int i = 0; i < 6; i++) {
+        double out[1], lse;
+        p.row.least_sum = bad[i][0];
+        p.row.most_sum = bad[i][1];
+        assert_int_equal(cp_merging(&p.row, out, &lse), CP_ERROR_ARGUMENT);
+    }
+}
+
+/* The bound of two parts of equal weight with sums n, in units of 2^-24; of the output, or of the
+ * log-sum-exp. */
+static double units(double first, double second, int converts, double n, int of_lse) {
+    struct problem p = {.o = {first, second}, .lse = {0.0, 0.0}};
+    struct cp_merging_class declared = plain(CP_MERGING_AT_ONCE);
+    declared.converts = converts;
+    use(&p, 2, 1, CP_BASE_E);
+    p.row.least_sum = p.row.most_sum = n;
+    struct claim c = claimed(&declared, &p);
+    return 0x1p24 * (of_lse ? c.bound.lse : c.bound.out[0]);
+}
+
+/* By the table of the clause. An addition more in n and in o, 1 u each: 2 |o|. The product with
+ * n_i: 1.02 u, which counts where values differ. A maximum that is t = ln N longer: 1.02 t times
+ * 4.04 u where each is converted; and in the log-sum-exp (log_error + 3 u) t and 1.02 u t. */
+static void merging_12_each_term_of_the_bound(void **unused) {
+    double t = log(0x1p20), far = 0x1p20;
+    int each = CP_CONVERTS_EACH, none = CP_CONVERTS_NONE;
+    (void)unused;
+    double added = units(1.0, 1.0, none, 1.0, 0) - units(1.0, 1.0, none, 0.0, 0);
+    assert_true(added > 1.99 && added < 2.01);
+    added = units(1.0, -1.0, none, 1.0, 0) - units(1.0, -1.0, none, 0.0, 0);
+    assert_true(added > 2.01 && added < 2.03);
+    added = units(1.0, -1.0, each, far, 0) - units(1.0, -1.0, each, 1.0, 0);
+    assert_true(added > 1.01 * 4.04 * t && added < 1.03 * 4.04 * t);
+    assert_true(fabs(units(1.0, -1.0, none, far, 0) - units(1.0, -1.0, none, 1.0, 0)) < 1e-3);
+    added = units(1.0, 1.0, none, far, 1) - units(1.0, 1.0, none, 1.0, 1);
+    assert_true(added > 8.01 * t && added < 8.04 * t);
+}
+
 /* A pair is merged at once, whatever the way; other parts are not. */
 static void two_parts_have_one_bound(void **unused) {
     struct problem p = {.o = {8.0, 4.0, 1.0}, .lse = {0.0, 1.0, 2.0}};
@@ -139,7 +313,7 @@ static void two_parts_have_one_bound(void **unused) {
 /* The first part is all there is, and each merge takes one unit of bfloat16 from its output: P - 1
  * merges take more than the log2 P of a balanced tree may. */
 static void a_balanced_tree_has_its_own_bound(void **unused) {
-    struct merging_kernel k = {plain(CP_MERGING_PAIRWISE), 0, 0, 0, 0};
+    struct merging_kernel k = {plain(CP_MERGING_PAIRWISE), 0, 0, 0, 0, NULL};
     unsigned long long random = seed();
     struct problem p = {.row = {0}};
     (void)unused;
@@ -322,6 +496,11 @@ static void classes_out_of_range_are_refused(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(emulated_kernels_stay_within_their_bounds),
+        cmocka_unit_test(merging_12_emulated_kernels_stay_within_their_bounds),
+        cmocka_unit_test(merging_12_sums_become_a_row),
+        cmocka_unit_test(merging_12_parts_out_of_range_are_refused),
+        cmocka_unit_test(merging_12_sums_widen_the_bound),
+        cmocka_unit_test(merging_12_each_term_of_the_bound),
         cmocka_unit_test(two_parts_have_one_bound),
         cmocka_unit_test(a_balanced_tree_has_its_own_bound),
         cmocka_unit_test(outputs_do_not_move_the_lse),

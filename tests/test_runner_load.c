@@ -47,6 +47,9 @@ static void refuses_what_is_no_kernel(void **state) {
                  "it was compiled with version 10 of chunkproof/kernel.h, and "
                  "this program takes version 11; recompile it; "
                  "new is `widths`, whose zero means what was so before");
+    expect_error("gate/later_version.so",
+                 "it was compiled with version 12 of chunkproof/kernel.h, and this program is "
+                 "older: it takes version 11; use the program that came with that header");
     expect_error("gate/no_name.so", "cp_kernel.name is NULL; give it a name");
     expect_error("gate/no_attend.so", "cp_kernel.attend is NULL; it must be the function");
 }

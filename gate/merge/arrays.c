@@ -95,6 +95,7 @@ static void count_bytes(const struct merge_problem *p, size_t bytes[RUN_BUFFERS]
     memset(bytes, 0, RUN_BUFFERS * sizeof *bytes);
     bytes[RUN_O] = (size_t)s.o.elements * cp_number_size(k->o_type);
     bytes[RUN_L] = (size_t)s.l.elements * cp_number_size(k->l_type);
+    bytes[RUN_N] = k->form != CP_FORM_LSE ? bytes[RUN_L] : 0;
     bytes[RUN_OUT] = (size_t)s.out.elements * cp_number_size(k->arithmetic.out_type);
     if (p->recipe.asks_lse) {
         bytes[RUN_LSE] = (size_t)s.lse.elements * cp_number_size(k->arithmetic.lse_type);
@@ -134,6 +135,7 @@ int merge_arrays_new(struct merge_arrays *a, const struct merge_problem *p, size
     }
     a->call.o = a->memory[RUN_O];
     a->call.l = a->memory[RUN_L];
+    a->call.n = a->memory[RUN_N];
     a->call.part_begin = (const int *)(const void *)a->memory[RUN_PART_BEGIN];
     a->call.out = a->memory[RUN_OUT];
     a->call.lse = a->memory[RUN_LSE];
@@ -157,10 +159,10 @@ double merge_result(const struct merge_arrays *a, int row, int head, int element
                        : cp_number_load(a->memory[RUN_OUT], class->out_type, at);
 }
 
-/* The log-sum-exp of a part as it lies in memory. */
+/* The log-sum-exp of a part as it lies in memory, or its m. */
 static double stored_l(const struct merge_problem *p, int row, int part, int head) {
     const struct cp_merge_kernel *k = p->kernel;
-    double l = merge_l_of(p, row, part, head);
+    double l = merge_m_of(p, row, part, head);
     unsigned long long number = p->recipe.seed + (unsigned long long)(5 * row + 3 * part + head);
     return l != -INFINITY                                       ? l
            : k->empty_l == CP_EMPTY_L_VALUE                     ? k->empty_l_value
@@ -180,9 +182,14 @@ static void put_part(struct merge_arrays *a, int row, int part, int head) {
                         : (first + part) * c->o_part + row * c->o_row + head * c->o_head;
     long long at_l = here ? merge_result_at(a, row, head, -1)
                           : (first + part) * c->l_part + row * c->l_row + head * c->l_head;
+    double n = merge_n_of(p, row, part, head);
+    double times = k->form == CP_FORM_UNDIVIDED && n > 0.0 ? n : 1.0;
     for (int i = 0; i < p->recipe.head_dim; i++) {
         cp_number_store(a->memory[here ? RUN_OUT : RUN_O], merge_o_type(k, part), (size_t)(at + i),
-                        o[i]);
+                        times * o[i]);
+    }
+    if (p->n != NULL) {
+        cp_number_store(a->memory[RUN_N], k->l_type, (size_t)at_l, n);
     }
     cp_number_store(a->memory[here ? RUN_LSE : RUN_L], merge_l_type(k, part), (size_t)at_l,
                     stored_l(p, row, part, head));

@@ -52,13 +52,15 @@ static json_t *layout_json(const struct cp_merge_layout *l) {
 static json_t *kernel_json(const struct merge_report *report) {
     static const char *const lse[] = {"asked", "always", "never"};
     static const char *const empty_l[] = {"minus", "either", "value"};
+    static const char *const forms[] = {"lse", "sums", "undivided"};
     const struct cp_merge_kernel *k = report->kernel;
     json_t *value = k->empty_lse != CP_EMPTY_VALUE ? json_null()
                     : isfinite(k->empty_value)     ? json_real(k->empty_value)
                     : k->empty_value > 0.0         ? json_string("infinity")
                                                    : json_string("-infinity");
     return json_pack(
-        "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:s,s:b,s:o,s:s,s:s,s:o,s:s,s:s,s:o,s:b,s:b,"
+        "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:s,s:s,s:b,s:o,s:s,s:s,s:o,s:s,s:s,s:o,s:b,"
+        "s:b,"
         "s:o}",
         "name", string(k->name), "file", string(report->options->kernel), "o_type",
         gate_type_name(k->o_type), "l_type", gate_type_name(k->l_type), "out_type",
@@ -66,10 +68,10 @@ static json_t *kernel_json(const struct merge_report *report) {
         "memory", k->memory == CP_DEVICE_MEMORY ? "device" : "host", "base",
         k->base == CP_BASE_2 ? "2" : "e", "lse", lse[k->lse], "least_parts", merge_least_parts(k),
         "most_parts", k->most_parts, "parts", k->parts == CP_PARTS_BY_ROW ? "by-row" : "equal",
-        "in_place", k->in_place, "layout", layout_json(&k->layout), "empty_out",
-        gate_empty_name(k->empty_out), "empty_lse", gate_empty_name(k->empty_lse), "empty_value",
-        value, "empty_o", k->empty_o == CP_EMPTY_O_NUMBERS ? "numbers" : "any", "empty_l",
-        empty_l[k->empty_l], "empty_l_value",
+        "form", forms[k->form], "in_place", k->in_place, "layout", layout_json(&k->layout),
+        "empty_out", gate_empty_name(k->empty_out), "empty_lse", gate_empty_name(k->empty_lse),
+        "empty_value", value, "empty_o", k->empty_o == CP_EMPTY_O_NUMBERS ? "numbers" : "any",
+        "empty_l", empty_l[k->empty_l], "empty_l_value",
         k->empty_l == CP_EMPTY_L_VALUE ? json_real(k->empty_l_value) : json_null(),
         "never_empty_parts", (k->never & CP_NEVER_EMPTY_PARTS) != 0, "never_empty_rows",
         (k->never & CP_NEVER_EMPTY_ROWS) != 0, "arithmetic", arithmetic_json(&k->arithmetic));

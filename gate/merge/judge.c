@@ -47,6 +47,17 @@ static void gather(const struct merge_problem *p, int row, int head, double *o, 
     }
 }
 
+/* MERGING-12: the sums by which parts with keys are given. */
+static void find_sums(const struct merge_problem *p, int row, int head, struct cp_merging_row *of) {
+    for (int i = 0; i < of->n_parts && p->n != NULL; i++) {
+        double n = merge_n_of(p, row, i, head);
+        if (n > 0.0) {
+            of->least_sum = of->most_sum > 0.0 ? fmin(of->least_sum, n) : n;
+            of->most_sum = fmax(of->most_sum, n);
+        }
+    }
+}
+
 int merge_certify(const struct merge_problem *p, int row, int head,
                   const struct merge_expected *to) {
     int d = p->recipe.head_dim, n = merge_parts_of(p, row);
@@ -60,7 +71,9 @@ int merge_certify(const struct merge_problem *p, int row, int head,
     }
     double *l = memory, *scratch = memory + n, *o = scratch + 5 * (ptrdiff_t)n;
     gather(p, row, head, o, l);
-    struct cp_merging_row of = {n, d, p->kernel->base, o, l};
+    struct cp_merging_row of = {
+        .n_parts = n, .head_dim = d, .base = p->kernel->base, .o = o, .lse = l};
+    find_sums(p, row, head, &of);
     int status = cp_merging_tolerance(&p->kernel->arithmetic, &of, scratch, to->expected, to->bound,
                                       &to->expected[d], &to->bound[d]);
     for (int i = 0; i <= d && status != CP_OK; i++) { /* nothing is claimed */

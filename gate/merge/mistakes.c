@@ -13,6 +13,21 @@
 #define CLOSE       0x1p-20              /* relative, beside the unit of the type and the bound */
 #define MOST_OTHERS 4096                 /* rows and heads that are looked at */
 
+/* Mistakes that are no row of the table. */
+enum step {
+    STALE_O,
+    STALE_N,
+    LIGHT_PAIRS,
+    HEAVIEST,
+    OTHER_RESULTS,
+    OTHER_WEIGHTS,
+    NO_SUMS,
+    SUMS_ONCE,
+    SUMS_TWICE,
+    SUMS_AS_THEY_ARE,
+    STEPS
+};
+
 /* A row and head: its parts, and what a mistake makes of them. */
 struct tried {
     const struct merge_arrays *arrays;
@@ -182,6 +197,31 @@ static void take_heaviest(const struct tried *t) {
     }
 }
 
+/* Parts that are given by sums, with the weight exp(m_i - m): it counts n_i times in the divisor,
+ * `times` of it in the sum of outputs as the kernel has them. */
+static void merge_sums_wrongly(const struct tried *t, enum step step) {
+    const struct merge_problem *p = t->problem;
+    double m = -INFINITY, n = 0.0;
+    nothing(t);
+    for (int i = 0; i < t->n; i++) {
+        m = t->l[i] == -INFINITY ? m : fmax(m, merge_m_of(p, t->row, i, t->head));
+    }
+    for (int i = 0; i < t->n; i++) {
+        const double *o = merge_o_of(p, t->row, i, t->head);
+        double sum = merge_n_of(p, t->row, i, t->head);
+        double f = sum > 0.0 ? to_exp(t->base, merge_m_of(p, t->row, i, t->head) - m) : 0.0;
+        double times = step == SUMS_ONCE ? 1.0 : step == SUMS_TWICE ? sum * sum : sum;
+        n += step == NO_SUMS ? f : step == SUMS_AS_THEY_ARE ? sum : f * sum;
+        for (int e = 0; e < t->d && f > 0.0; e++) {
+            t->out[e] += f * (step == NO_SUMS ? 1.0 : times) * o[e];
+        }
+    }
+    for (int e = 0; e < t->d && n > 0.0; e++) {
+        t->out[e] /= n;
+    }
+    *t->lse = n > 0.0 ? m + to_log(t->base, n) : -INFINITY;
+}
+
 /* ---- Do its numbers agree? ---- */
 
 static double unit_of(int type) {
@@ -258,8 +298,6 @@ static const struct mistake mistakes[] = {
     {"parts have the weights in reverse order: the first that of the last", {.reversed = 1}},
 };
 
-enum step { STALE_O, STALE_N, LIGHT_PAIRS, HEAVIEST, OTHER_RESULTS, OTHER_WEIGHTS, STEPS };
-
 static const char *const step_words[STEPS] = {
     "the sum of outputs is not rescaled when the maximum grows (MERGE-4)",
     "the sum of weights is not rescaled when the maximum grows (MERGE-4)",
@@ -267,6 +305,10 @@ static const char *const step_words[STEPS] = {
     "the heaviest part is taken, and the others do not count",
     "these are results of another row or head: strides of o, or of out and lse",
     "weights are those of another row or head: strides of l",
+    "a part has the weight exp(m): its sum n is left out (MERGING-12)",
+    "outputs are taken for sums of weighted values: they are not multiplied by n (MERGING-12)",
+    "sums of weighted values are taken for outputs: n multiplies them again (MERGING-12)",
+    "sums n are added up as they are, whatever the maxima of their parts (MERGING-12)",
 };
 
 #define TABLE ((int)(sizeof mistakes / sizeof mistakes[0]))
@@ -338,8 +380,13 @@ static int gives(struct tried *t, int mistake) {
         break;
     case OTHER_RESULTS:
         return are_of_others(t);
-    default:
+    case OTHER_WEIGHTS:
         return have_other_weights(t);
+    default:
+        if (t->problem->n == NULL) {
+            return 0;
+        }
+        merge_sums_wrongly(t, (enum step)(mistake - TABLE));
     }
     return agree(t);
 }

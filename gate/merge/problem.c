@@ -13,15 +13,20 @@ void merge_problem_free(struct merge_problem *p) {
     free(p->begin);
     free(p->o);
     free(p->l);
+    free(p->m);
+    free(p->n);
     p->begin = NULL;
-    p->o = p->l = NULL;
+    p->o = p->l = p->m = p->n = NULL;
 }
 
 static int allocate(struct merge_problem *p, int n_all) {
     size_t of_l = (size_t)n_all * (size_t)p->recipe.n_heads;
     p->o = calloc(of_l * (size_t)p->recipe.head_dim + 1, sizeof *p->o);
     p->l = calloc(of_l + 1, sizeof *p->l);
-    if (p->o == NULL || p->l == NULL) {
+    int of_sums = p->kernel->form != CP_FORM_LSE;
+    p->m = of_sums ? calloc(of_l + 1, sizeof *p->m) : NULL;
+    p->n = of_sums ? calloc(of_l + 1, sizeof *p->n) : NULL;
+    if (p->o == NULL || p->l == NULL || (of_sums && (p->m == NULL || p->n == NULL))) {
         merge_problem_free(p);
         return -1;
     }
@@ -51,13 +56,25 @@ int merge_problem_new(struct merge_problem *p, const struct merge_recipe *recipe
     return allocate(p, p->begin[recipe->n_rows]);
 }
 
-/* As part i of the only row and head, in the types that it has there. */
-static void take_part(struct merge_problem *p, int i, const double *o, double l) {
+/* As part i of the only row and head, in the types that it has there. What is given by sums has
+ * none. */
+static void take_part(struct merge_problem *p, int i, const struct merge_problem *whole, int row,
+                      int part, int head) {
     int d = p->recipe.head_dim, type = merge_o_type(p->kernel, i);
+    const double *o = merge_o_of(whole, row, part, head);
+    double l = merge_l_of(whole, row, part, head);
     for (int e = 0; e < d; e++) {
-        p->o[(ptrdiff_t)i * d + e] = gate_round(type, o[e]);
+        p->o[(ptrdiff_t)i * d + e] = p->n != NULL ? o[e] : gate_round(type, o[e]);
     }
-    p->l[i] = gate_round(merge_l_type(p->kernel, i), l);
+    p->l[i] = p->n != NULL ? l : gate_round(merge_l_type(p->kernel, i), l);
+}
+
+/* And its sums. A part without keys has none. */
+static void take_sums(struct merge_problem *p, int i, double m, double n) {
+    if (p->n != NULL) {
+        p->m[i] = m;
+        p->n[i] = n;
+    }
 }
 
 int merge_problem_alone(struct merge_problem *p, const struct merge_problem *whole, int row,
@@ -76,9 +93,11 @@ int merge_problem_alone(struct merge_problem *p, const struct merge_problem *who
     }
     for (int i = 0; i < n; i++) {
         double *o = p->o + (ptrdiff_t)i * d;
+        take_sums(p, i, -INFINITY, 0.0);
         if (list[i] >= 0) {
-            take_part(p, i, merge_o_of(whole, row, list[i], head),
-                      merge_l_of(whole, row, list[i], head));
+            take_part(p, i, whole, row, list[i], head);
+            take_sums(p, i, merge_m_of(whole, row, list[i], head),
+                      merge_n_of(whole, row, list[i], head));
         } else if (list[i] <= MERGE_CLEANED) { /* the output is zeros already */
             p->l[i] = merge_l_of(whole, row, MERGE_CLEANED - list[i], head);
         } else {
@@ -108,6 +127,16 @@ const double *merge_o_of(const struct merge_problem *p, int row, int part, int h
 
 double merge_l_of(const struct merge_problem *p, int row, int part, int head) {
     return p->l[(ptrdiff_t)(p->begin[row] + part) * p->recipe.n_heads + head];
+}
+
+double merge_m_of(const struct merge_problem *p, int row, int part, int head) {
+    ptrdiff_t number = (ptrdiff_t)(p->begin[row] + part) * p->recipe.n_heads + head;
+    return p->m != NULL ? p->m[number] : p->l[number];
+}
+
+double merge_n_of(const struct merge_problem *p, int row, int part, int head) {
+    ptrdiff_t number = (ptrdiff_t)(p->begin[row] + part) * p->recipe.n_heads + head;
+    return p->n != NULL ? p->n[number] : p->l[number] == -INFINITY ? 0.0 : 1.0;
 }
 
 int merge_has_keys(const struct merge_problem *p, int row, int head) {

@@ -15,6 +15,8 @@ struct merge_problem {
     /* Numbers of the kernel's types. Where a part has no key, o is what a kernel has to ignore. */
     double *o; /* [part of all][head][d] */
     double *l; /* [part of all][head] */
+    /* Where parts are given by sums (`form`; else NULL): o and l are what the parts finish to. */
+    double *m, *n; /* [part of all][head] */
 };
 
 /* The problem of a recipe, whose numbers merge_values_fill() writes (values.h). 0, or -1: no
@@ -33,6 +35,10 @@ void merge_problem_free(struct merge_problem *problem);
 int merge_parts_of(const struct merge_problem *problem, int row);
 const double *merge_o_of(const struct merge_problem *problem, int row, int part, int head);
 double merge_l_of(const struct merge_problem *problem, int row, int part, int head);
+
+/* The same of a part that is given by sums; of any other l, and 1 or 0. */
+double merge_m_of(const struct merge_problem *problem, int row, int part, int head);
+double merge_n_of(const struct merge_problem *problem, int row, int part, int head);
 
 /* Does a part of the row and head have a key? */
 int merge_has_keys(const struct merge_problem *problem, int row, int head);

@@ -143,6 +143,42 @@ static double within(double x, double most) {
     return x > most ? most : x < -most ? -most : x;
 }
 
+/* ---- Sums (MERGING-12) ---- */
+
+/* From 1 to CP_MERGE_MOST_SUM: a whole number, as keys of equal scores have it, or one between.
+ * Sums that are stored or added up stay below `most`. */
+static double sum_of(const struct sample *s, const struct cp_merge_kernel *kernel,
+                     const double *o) {
+    const struct cp_merging_class *a = &kernel->arithmetic;
+    int sums = is_short(a->values) || is_short(a->partials) || kernel->form == CP_FORM_UNDIVIDED;
+    double largest = 1.0, n = exp2(8.5 * (1.0 + merge_uniform(s->random)));
+    int whole = prng_below(s->random, 2), one = prng_below(s->random, 8) == 0;
+    for (int e = 0; e < s->d && sums; e++) {
+        largest = fmax(largest, fabs(o[e]));
+    }
+    double most = sums ? fmin(CP_MERGE_MOST_SUM, s->most / largest) : CP_MERGE_MOST_SUM;
+    n = one || n > most ? 1.0 : whole ? floor(n) : n;
+    return gate_round(kernel->l_type, n);
+}
+
+/* A part of the row and head as m and n: what it finishes to takes the place of o and l. */
+static void give_by_sums(struct merge_problem *p, const struct sample *s, ptrdiff_t number,
+                         int is_counted) {
+    const struct cp_merge_kernel *k = p->kernel;
+    double *o = p->o + number * s->d, l = p->l[number];
+    double n = sum_of(s, k, o), whole = exp(l * (k->base == CP_BASE_2 ? NATS : 1.0));
+    if (is_counted && whole < 5.0 && prng_below(s->random, 2) == 0) { /* m is 0, exactly */
+        n = floor(whole + 0.5);
+    }
+    double logarithm = k->base == CP_BASE_2 ? log2(n) : log(n);
+    p->n[number] = n;
+    p->m[number] = gate_round(k->l_type, fabs(l - logarithm) < 0x1p-20 ? 0.0 : l - logarithm);
+    p->l[number] = p->m[number] + logarithm;
+    for (int e = 0; e < s->d && k->form == CP_FORM_UNDIVIDED; e++) {
+        o[e] = gate_round(k->o_type, n * o[e]) / n;
+    }
+}
+
 /* ---- Parts without keys ---- */
 
 static int is_empty(struct prng *random, enum pattern pattern, int i, int n, int kept) {
@@ -164,6 +200,10 @@ static void empty_some(const struct merge_problem *p, struct prng *random, int n
         unsigned long long seed = prng_next(random);
         if (empty && !(keeps && i == kept)) {
             *l[i] = -INFINITY;
+            if (p->n != NULL) {
+                p->m[l[i] - p->l] = -INFINITY;
+                p->n[l[i] - p->l] = 0.0;
+            }
             merge_garbage(p->kernel, seed, merge_o_type(p->kernel, i), p->recipe.head_dim, o[i]);
         }
     }
@@ -203,6 +243,9 @@ static void fill_pair(struct merge_problem *p, struct prng *random, int row, int
             o[i][e] = gate_round(merge_o_type(p->kernel, i), within(o[i][e], s.most));
         }
         *l[i] = gate_round(merge_l_type(p->kernel, i), nats[i] * unit);
+        if (p->n != NULL) {
+            give_by_sums(p, &s, l[i] - p->l, r->values == MERGE_COUNT);
+        }
     }
     if (r->empties) {
         empty_some(p, random, s.n, o, l);

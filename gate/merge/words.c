@@ -23,9 +23,11 @@ char *merge_takes(const struct cp_merge_kernel *k) {
     } else {
         fprintf(out, "%d parts and more", least);
     }
-    fprintf(out, "%s%s: o %s, %s; l %s, %s; writes out %s", k->in_place ? ", in place" : "",
-            k->parts == CP_PARTS_BY_ROW ? ", by row" : "", gate_type_name(k->o_type),
-            o[k->layout.o], gate_type_name(k->l_type), l[k->layout.l], gate_type_name(a->out_type));
+    fprintf(out, "%s%s: %s %s, %s; %s %s, %s; writes out %s", k->in_place ? ", in place" : "",
+            k->parts == CP_PARTS_BY_ROW ? ", by row" : "",
+            k->form == CP_FORM_UNDIVIDED ? "sums" : "o", gate_type_name(k->o_type), o[k->layout.o],
+            k->form == CP_FORM_LSE ? "l" : "m and n", gate_type_name(k->l_type), l[k->layout.l],
+            gate_type_name(a->out_type));
     if (k->lse == CP_LSE_NEVER) {
         fputs(", no lse", out);
     } else {

@@ -74,7 +74,9 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
             fprintf(file, "%s%s", (kernel->masks >> i & 1) != 0 ? ", " : "",
                     (kernel->masks >> i & 1) != 0 ? gate_mask_names[i] : "");
         }
-        fputs(" (WINDOW-1)\n", file);
+        int others = kernel->masks != CP_MASKS_BITS, bits = (kernel->masks & CP_MASKS_BITS) != 0;
+        fprintf(file, " (%s%s%s)\n", others ? "WINDOW-1" : "", others && bits ? ", " : "",
+                bits ? "MASK-1" : "");
     }
     if (kernel->scores != 0) {
         fputs("scores     scaled", file);

@@ -36,6 +36,7 @@ const char *const run_buffer_names[RUN_BUFFERS] = {
     "v_scales",
     "o",
     "l",
+    "n",
     "out",
     "lse",
     "workspace",
@@ -73,6 +74,7 @@ static void get_parts(const struct cp_merge_call *call, const void *pointer[RUN_
     pointer[RUN_PART_BEGIN] = call->part_begin;
     pointer[RUN_O] = call->o;
     pointer[RUN_L] = call->l;
+    pointer[RUN_N] = call->n;
     pointer[RUN_OUT] = call->out;
     pointer[RUN_LSE] = call->lse;
     pointer[RUN_WORKSPACE] = call->workspace;
@@ -85,7 +87,7 @@ static void get_pointers(const struct run_call *of, const void *pointer[RUN_BUFF
         get_parts(of->merge, pointer);
         return;
     }
-    pointer[RUN_PART_BEGIN] = pointer[RUN_O] = pointer[RUN_L] = NULL;
+    pointer[RUN_PART_BEGIN] = pointer[RUN_O] = pointer[RUN_L] = pointer[RUN_N] = NULL;
     pointer[RUN_N_TOKENS] = call->n_tokens;
     pointer[RUN_QUERY_BEGIN] = call->query_begin;
     pointer[RUN_POSITION] = call->position;
@@ -130,9 +132,9 @@ static int may_be_absent(const struct run_call *call, int b) {
     if (call->merge != NULL) {
         return b != RUN_O && b != RUN_L && b != RUN_OUT && b != RUN_WORKSPACE;
     }
-    return b == RUN_PART_BEGIN || b == RUN_O || b == RUN_L || b == RUN_LSE || b == RUN_ROTATION ||
-           b == RUN_SLOPES || b == RUN_SINKS || b == RUN_K_SCALES || b == RUN_V_SCALES ||
-           (b >= RUN_MASK_BITS && b <= RUN_MASK_BEGIN) ||
+    return b == RUN_PART_BEGIN || b == RUN_O || b == RUN_L || b == RUN_N || b == RUN_LSE ||
+           b == RUN_ROTATION || b == RUN_SLOPES || b == RUN_SINKS || b == RUN_K_SCALES ||
+           b == RUN_V_SCALES || (b >= RUN_MASK_BITS && b <= RUN_MASK_BEGIN) ||
            (b >= RUN_PAGE_TABLE && b <= RUN_LAST_PAGE_TOKENS);
 }
 
@@ -184,6 +186,7 @@ void run_layout_set_merge(void *const pointer[RUN_BUFFERS], struct cp_merge_call
     call->part_begin = pointer[RUN_PART_BEGIN];
     call->o = pointer[RUN_O];
     call->l = pointer[RUN_L];
+    call->n = pointer[RUN_N];
     call->out = pointer[RUN_OUT];
     call->lse = pointer[RUN_LSE];
     call->workspace = pointer[RUN_WORKSPACE];

@@ -298,7 +298,10 @@ static const char *what_is_new(int version) {
 
 static void other_version(int abi, const char *file, char text[RUN_TEXT]) {
     int version = abi / 1000000;
-    if (version < 1 || version >= CP_KERNEL_VERSION) {
+    if (run_later_version(abi, CP_KERNEL_VERSION, "kernel.h", file, text)) {
+        return;
+    }
+    if (version < 1 || version == CP_KERNEL_VERSION) {
         snprintf(text, RUN_TEXT,
                  "%s: it was compiled with another chunkproof/kernel.h: cp_kernel.abi is %d, and "
                  "this program takes %d; recompile it, with .abi = CP_KERNEL_ABI",

@@ -23,6 +23,7 @@ static int check_choices(const struct cp_merge_kernel *kernel, const char *file,
         {"base", kernel->base, two, "CP_BASE_E (0) or CP_BASE_2 (1)"},
         {"lse", kernel->lse, three, "CP_LSE_ASKED (0), CP_LSE_ALWAYS (1) or CP_LSE_NEVER (2)"},
         {"parts", kernel->parts, two, "CP_PARTS_EQUAL (0) or CP_PARTS_BY_ROW (1)"},
+        {"form", kernel->form, three, "CP_FORM_LSE (0), CP_FORM_SUMS (1) or CP_FORM_UNDIVIDED (2)"},
         {"in_place", kernel->in_place, two, "0 or 1"},
         {"layout.o", l->o, three,
          "CP_O_ORDER_ANY (0), CP_O_ORDER_PART_ROW (1) or CP_O_ORDER_ROW_PART (2)"},
@@ -105,6 +106,13 @@ static const char *what_does_not_fit(const struct cp_merge_kernel *kernel) {
                ? "least_parts may be from 1 to CP_MERGE_MOST_PARTS (1000), or 0: 1"
            : most < 0 || (most > 0 && most < least)
                ? "most_parts may be from .least_parts on, or 0: any number"
+           : kernel->form != CP_FORM_LSE && kernel->in_place
+               ? "in_place needs .form = CP_FORM_LSE: the result in out and lse is no sum"
+           : kernel->form != CP_FORM_LSE && a->way > CP_MERGING_STATES
+               ? "form, of parts that are given by sums, needs .arithmetic.way = "
+                 "CP_MERGING_AT_ONCE or CP_MERGING_STATES"
+           : kernel->form != CP_FORM_LSE && kernel->empty_l == CP_EMPTY_L_EITHER
+               ? "empty_l may be CP_EMPTY_L_EITHER only of log-sum-exps (.form = CP_FORM_LSE)"
            : kernel->in_place && kernel->lse == CP_LSE_NEVER
                ? "in_place needs a log-sum-exp: .lse must not be CP_LSE_NEVER"
            : kernel->in_place && kernel->parts != CP_PARTS_EQUAL
@@ -137,6 +145,17 @@ int run_check_merging(const struct cp_merge_kernel *kernel, const char *path, ch
 }
 
 void run_other_merge_version(int abi, const char *file, char text[RUN_TEXT]) {
+    if (run_later_version(abi, CP_MERGE_VERSION, "merge_kernel.h", file, text)) {
+        return;
+    }
+    if (abi / 1000000 == 1) {
+        snprintf(text, RUN_TEXT,
+                 "%s: it was compiled with version 1 of chunkproof/merge_kernel.h, and this "
+                 "program takes version %d; recompile it; new are `form` and, in calls, `n`, whose "
+                 "zeros mean what was so before",
+                 file, CP_MERGE_VERSION);
+        return;
+    }
     snprintf(text, RUN_TEXT,
              "%s: it was compiled with another chunkproof/merge_kernel.h: cp_merge_kernel.abi is "
              "%d, and this program takes %d; recompile it, with .abi = CP_MERGE_ABI",

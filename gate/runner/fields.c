@@ -21,6 +21,21 @@ int run_check_fields(const char *symbol, const struct run_field *field, size_t n
     return 0;
 }
 
+#define MOST_VERSIONS 1000 /* an abi of more is none */
+
+int run_later_version(int abi, int version, const char *header, const char *file,
+                      char text[RUN_TEXT]) {
+    int is_later = abi / 1000000 > version && abi / 1000000 < MOST_VERSIONS;
+    if (is_later) {
+        snprintf(text, RUN_TEXT,
+                 "%s: it was compiled with version %d of chunkproof/%s, and this program is older: "
+                 "it takes version %d; use the program that came with that header, or recompile "
+                 "with this one's",
+                 file, abi / 1000000, header, version);
+    }
+    return is_later;
+}
+
 int run_is_share(double x) {
     return x >= 0.0 && x <= 0x1p-6;
 }

@@ -25,6 +25,10 @@ struct run_field {
 int run_check_fields(const char *symbol, const struct run_field *field, size_t n, const char *file,
                      char text[RUN_TEXT]);
 
+/* 1 after writing that the abi is of a later version of a header than this program's. */
+int run_later_version(int abi, int version, const char *header, const char *file,
+                      char text[RUN_TEXT]);
+
 /* Is it an error that may be declared, from 0 to 2^-6? */
 int run_is_share(double x);
 

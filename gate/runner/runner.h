@@ -47,6 +47,7 @@ enum run_buffer {
     RUN_V_SCALES,
     RUN_O,
     RUN_L,
+    RUN_N,
     RUN_OUT,
     RUN_LSE,
     RUN_WORKSPACE,

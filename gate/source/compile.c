@@ -137,6 +137,10 @@ static int take_copy(struct gate_object *object, const char *kernel, const char 
                : take_in_place(object, kernel, command);
 }
 
+static int is_cpp(const char *kernel) {
+    return ends_with(kernel, ".cpp") || ends_with(kernel, ".cc") || ends_with(kernel, ".cxx");
+}
+
 int gate_object_new(struct gate_object *object, const char *kernel, enum gate_place place,
                     double seconds, const char *command) {
     int is_cuda = ends_with(kernel, ".cu"), is_c = ends_with(kernel, ".c");
@@ -146,6 +150,13 @@ int gate_object_new(struct gate_object *object, const char *kernel, enum gate_pl
         fprintf(stderr, "chunkproof %s: %s: --on applies only to a source in CUDA (*.cu); %s\n",
                 command, kernel,
                 is_c ? "this one runs on the CPU" : "a shared object runs where it was built for");
+        return -1;
+    }
+    if (is_cpp(kernel)) {
+        fprintf(stderr,
+                "chunkproof %s: %s: sources in C and CUDA alone are compiled here; build it as a "
+                "shared object: c++ -shared -fPIC -o mine.so mine.cpp\n",
+                command, kernel);
         return -1;
     }
     int result = is_cuda || is_c ? compile(object, kernel, is_cuda, place, command)

@@ -33,6 +33,8 @@
  *   - In some rows no part has a key (but see `never`). They give zeros and -infinity (but see
  *     `empty_out`, `empty_lse`).
  *   - Log-sum-exps may be up to 100,000 nats above 0, or below it, and up to 40,000 apart.
+ *   - Where parts are given by sums (`form`), l holds m, and n is 0 of a part without keys, and
+ *     from 1 to CP_MERGE_MOST_SUM of another.
  *   - No log-sum-exp of a part with keys is a NaN or an infinity. Outputs of parts with keys are
  *     finite, and their sums do not overflow the type in which the kernel adds them up.
  *
@@ -57,24 +59,26 @@ extern "C" {
 
 /* The version of this file, combined with the sizes of the structures that both sides see. The gate
  * refuses a kernel that was compiled with another one. */
-#define CP_MERGE_VERSION 1
+#define CP_MERGE_VERSION 2
 #define CP_MERGE_ABI                                                                               \
     (1000000 * CP_MERGE_VERSION + 1000 * (int)sizeof(struct cp_merge_call) +                       \
      (int)sizeof(struct cp_merge_kernel))
 
-#define CP_MERGE_MOST_PARTS 1000 /* of a row, in the gate's calls */
+#define CP_MERGE_MOST_PARTS 1000   /* of a row, in the gate's calls */
+#define CP_MERGE_MOST_SUM   131072 /* of a part, in the gate's calls */
 
 /* One call. Number i of part p of row r and head a is
  *
  *     o[(part_begin[r] + p) o_part + r o_row + a o_head + i]      0 <= i < head_dim
  *     l[(part_begin[r] + p) l_part + r l_row + a l_head]
+ *     n[as l]                                              where `form` says so
  *
  * with 0 for part_begin[r] where part_begin is NULL. Where it is not, o_row and l_row are 0, as the
  * parts of all rows follow one another.
  *
  * - o, l and part_begin are read-only. Arrays do not overlap, and each begins at a multiple of 64
  *   bytes. lse may be NULL: it is not asked for. Nothing else is NULL, but part_begin,
- *   stream and, of 0 bytes, workspace.
+ *   n, stream and, of 0 bytes, workspace.
  * - An l of binary64 is one: the kernel subtracts m from it in binary64, whatever its arithmetic.
  * - Strides are in elements, and positive but for those zeros. The numbers of an output follow one
  *   another; log-sum-exps do so only without gaps.
@@ -92,6 +96,7 @@ struct cp_merge_call {
     long long o_part, o_row, o_head;
     const void *l; /* of l_type, in the base of the kernel */
     long long l_part, l_row, l_head;
+    const void *n;         /* of l_type, with the strides of l; NULL with CP_FORM_LSE */
     const int *part_begin; /* [n_rows + 1], from 0 on, not falling; or NULL: P parts in each row */
 
     void *out; /* of arithmetic.out_type: row r and head a begin at r out_row + a out_head */
@@ -113,6 +118,12 @@ struct cp_merge_call {
 /* How many parts the rows of a call have. */
 #define CP_PARTS_EQUAL  0 /* all P; part_begin is NULL */
 #define CP_PARTS_BY_ROW 1 /* from least_parts to P, and 0, too: part_begin says which */
+
+/* What a part is (MERGING-12). With sums, l holds m, and n exp(m) is the weight of the part, or
+ * n 2^m with CP_BASE_2. */
+#define CP_FORM_LSE       0 /* (l, o): a finished result */
+#define CP_FORM_SUMS      1 /* (m, n, o): its log-sum-exp is m + ln n */
+#define CP_FORM_UNDIVIDED 2 /* (m, n, s): so it is, and s is n o: a sum of weighted values */
 
 /* What may be in the output of a part that has no key. */
 #define CP_EMPTY_O_ANY     0 /* anything: NaNs, infinities, large numbers */
@@ -159,7 +170,8 @@ struct cp_merge_kernel {
     int least_parts;  /* of a row with parts; 0 stands for 1 */
     int most_parts;   /* 0: any number, up to CP_MERGE_MOST_PARTS in the gate's calls */
     int parts;        /* CP_PARTS_EQUAL or CP_PARTS_BY_ROW */
-    int in_place;     /* 1: part 0 lies in out and lse; all rows have P parts */
+    int form;         /* CP_FORM_...; not CP_FORM_LSE: arithmetic.way is AT_ONCE or STATES */
+    int in_place;     /* 1: part 0 lies in out and lse; all rows have P parts; CP_FORM_LSE */
     struct cp_merge_layout layout;
 
     /* Conventions. All zeros: those of MERGING-1 and MERGING-9. */

@@ -20,6 +20,10 @@ extern "C" {
 
 #define CP_MERGING_LARGEST 0x1p1000 /* outputs are not larger, so that no sum overflows */
 
+/* Where a part is given by a maximum and a sum, the sum is in this range (MERGING-12). */
+#define CP_MERGING_LEAST_SUM 0x1p-64
+#define CP_MERGING_MOST_SUM  0x1p64
+
 /* The question: one query row and head. A part without keys has the log-sum-exp -INFINITY, and its
  * output counts for nothing. */
 struct cp_merging_row {
@@ -28,6 +32,9 @@ struct cp_merging_row {
     int base;          /* of l_i and of the result: CP_BASE_E or CP_BASE_2 */
     const double *o;   /* [P][d]: each from -CP_MERGING_LARGEST to CP_MERGING_LARGEST */
     const double *lse; /* [P]: finite, or -INFINITY */
+    /* The least and the largest sum of the parts, where cp_merging_of_sums() made the row; 0 and 0
+     * where parts have log-sum-exps (MERGING-12). They widen bounds, and change no result. */
+    double least_sum, most_sum;
 };
 
 /* How a kernel goes from P parts to one result (MERGING-5). */
@@ -62,6 +69,18 @@ struct cp_merging_class {
      * above 1, and else absolute. */
     double exp_error, log_error, div_error;
     double above; /* a reference is at most so much above the largest l_i, in nats; 0 to 64 */
+};
+
+/* Parts as a maximum m_i and a sum n_i of weights exp(score - m_i), with or without the division of
+ * outputs by it (MERGING-12): what kernels keep that have not finished. */
+struct cp_merging_sums {
+    int n_parts;     /* P, from 0 to CP_TOLERANCE_MOST */
+    int head_dim;    /* d, from 0 to CP_TOLERANCE_MOST */
+    int base;        /* of m_i, and of n_i: sums of exponentials of this base */
+    int is_divided;  /* 1: o is outputs; 0: sums of weighted values, n_i times as large */
+    const double *m; /* [P]: finite where n_i is not 0 */
+    const double *n; /* [P]: 0, no key; or CP_MERGING_LEAST_SUM to CP_MERGING_MOST_SUM */
+    const double *o; /* [P][d]; of a part without keys it is not read */
 };
 
 #ifdef __FRAMAC__
@@ -123,6 +142,30 @@ int cp_merging(const struct cp_merging_row *row, double *out, double *lse);
 int cp_merging_tolerance(const struct cp_merging_class *declared, const struct cp_merging_row *row,
                          double *scratch, double *expected, double *bound, double *lse,
                          double *lse_bound);
+
+/* The same parts as outputs and log-sum-exps: l_i = m_i + ln n_i, in the base of the parts, and o_i
+ * or o_i / n_i, each within a few units of binary64. row->lse and row->o become lse[P] and
+ * o[P][d]; a part without keys gets -INFINITY and zeros. What rounding loses here is in the bounds
+ * of cp_merging_tolerance() for the row.
+ *
+ * Returns CP_ERROR_ARGUMENT, and row has no parts then, if a size, m or n is out of the range
+ * above. Outputs are looked at when the row is merged. Allocates nothing. */
+/*@
+  requires valid: \valid_read(given) && sums_valid(*given) && \valid(row);
+  requires valid_to: \valid(lse + (0 .. given->n_parts - 1)) &&
+    (0 <= given->n_parts && 0 <= given->head_dim ==>
+      \valid(o + (0 .. row_at(given->n_parts, given->head_dim) - 1)));
+  requires apart: SUMS_APART(given, row, o, lse);
+  assigns *row, lse[0 .. given->n_parts - 1],
+    o[0 .. row_at(given->n_parts, given->head_dim) - 1];
+  ensures merging_12: \result == CP_OK ==> row->lse == lse && row->o == o &&
+    row->n_parts == given->n_parts && row->head_dim == given->head_dim && row->base == given->base;
+  ensures merging_12_sums: \result == CP_OK ==> sums_ok(row->least_sum, row->most_sum);
+  ensures refused: \result == CP_ERROR_ARGUMENT ==> row->n_parts == 0;
+  ensures results: \result == CP_OK || \result == CP_ERROR_ARGUMENT;
+*/
+int cp_merging_of_sums(const struct cp_merging_sums *given, double *o, double *lse,
+                       struct cp_merging_row *row);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 (** * What the main theorems about merging assume
 
     Axioms of the standard library, and nothing else, as in AxiomsAttention.v and the others. *)
-From Chunkproof Require Merging MergingBound.
+From Chunkproof Require Merging MergingBound MergingSums.
 
 Definition of_Merging := (
   Merging.merged_by_formula,
@@ -35,3 +35,11 @@ Definition of_MergingBound := (
   MergingBound.pairwise_unrounded,
   MergingBound.pairwise_lse_holds).
 Print Assumptions of_MergingBound.
+
+Definition of_MergingSums := (
+  MergingSums.sums_finish_to_attention,
+  MergingSums.merged_by_sums,
+  MergingSums.weight_for_sums,
+  MergingSums.argument_of_sums,
+  MergingSums.reference_of_sums).
+Print Assumptions of_MergingSums.

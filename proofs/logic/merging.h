@@ -15,7 +15,37 @@
         expected + (0 .. row->head_dim - 1), bound + (0 .. row->head_dim - 1), lse, lse_bound)
 /* clang-format on */
 
+/* Likewise of cp_merging_of_sums(). */
+/* clang-format off */
+#define SUMS_APART(given, row, out, sums) \
+    \separated(row, given, sums + (0 .. given->n_parts - 1), \
+        out + (0 .. row_at(given->n_parts, given->head_dim) - 1)) && \
+    sums_apart(sums, given->n_parts, *given) && \
+    sums_apart(out, row_at(given->n_parts, given->head_dim), *given) && \
+    \separated(row, given->m + (0 .. given->n_parts - 1)) && \
+    \separated(row, given->n + (0 .. given->n_parts - 1)) && \
+    \separated(row, given->o + (0 .. row_at(given->n_parts, given->head_dim) - 1))
+/* clang-format on */
+
 /*@
+  // MERGING-12.
+  predicate sums_ok(real least, real most) = (least == 0.0 && most == 0.0) ||
+    CP_MERGING_LEAST_SUM <= least <= most <= CP_MERGING_MOST_SUM;
+  predicate sums_sizes_ok(struct cp_merging_sums r) =
+    0 <= r.n_parts <= CP_TOLERANCE_MOST && 0 <= r.head_dim <= CP_TOLERANCE_MOST &&
+    (r.base == CP_BASE_E || r.base == CP_BASE_2);
+  predicate sums_valid{L}(struct cp_merging_sums r) =
+    \valid_read(r.m + (0 .. r.n_parts - 1)) && \valid_read(r.n + (0 .. r.n_parts - 1)) &&
+    (0 <= r.n_parts && 0 <= r.head_dim ==>
+      \valid_read(r.o + (0 .. row_at(r.n_parts, r.head_dim) - 1)));
+  predicate each_sum_ok{L}(double *n, integer n_parts) =
+    \forall integer j; 0 <= j < n_parts ==> is_zero(n[j]) ||
+      CP_MERGING_LEAST_SUM <= n[j] <= CP_MERGING_MOST_SUM;
+  // n numbers at p overlap nothing that is read.
+  predicate sums_apart{L}(double *p, integer n, struct cp_merging_sums r) =
+    \separated(p + (0 .. n - 1), r.m + (0 .. r.n_parts - 1)) &&
+    \separated(p + (0 .. n - 1), r.n + (0 .. r.n_parts - 1)) &&
+    \separated(p + (0 .. n - 1), r.o + (0 .. row_at(r.n_parts, r.head_dim) - 1));
   predicate merging_sizes_ok(struct cp_merging_row r) =
     0 <= r.n_parts <= CP_TOLERANCE_MOST && 0 <= r.head_dim <= CP_TOLERANCE_MOST &&
     (r.base == CP_BASE_E || r.base == CP_BASE_2);

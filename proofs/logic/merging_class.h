@@ -6,7 +6,8 @@
 
 /*@
   predicate extent_ok(struct cp_merging_extent x) =
-    0 <= x.n_parts <= CP_TOLERANCE_MOST && 0.0 <= x.top && 0.0 <= x.size && 0.0 <= x.value;
+    0 <= x.n_parts <= CP_TOLERANCE_MOST && 0.0 <= x.top && 0.0 <= x.size && 0.0 <= x.value &&
+    sums_ok(x.least_sum, x.most_sum);
   predicate formats_ok(struct cp_merging_formats f) =
     format_ok(f.n) && format_ok(f.values) && format_ok(f.weights) && format_ok(f.partials) &&
     format_ok(f.lse);

@@ -24,7 +24,7 @@ static int merge_row(const struct cp_merge_call *call, int row, int head) {
             o[(ptrdiff_t)part * d + i] = l[part] == -INFINITY ? 0.0 : from[i];
         }
     }
-    struct cp_merging_row of = {n, d, CP_BASE_E, o, l};
+    struct cp_merging_row of = {.n_parts = n, .head_dim = d, .base = CP_BASE_E, .o = o, .lse = l};
     int status = cp_merging(&of, out, &lse);
     if (call->lse != NULL) {
         ((double *)call->lse)[result_lse_at(call, row, head)] = lse;

@@ -35,7 +35,9 @@ template <class A> struct Memory {
     }
 
     template <class T> static void poison(std::vector<T> &numbers) {
-        std::memset(static_cast<void *>(numbers.data()), 0xFF, numbers.size() * sizeof(T));
+        if (!numbers.empty()) {
+            std::memset(static_cast<void *>(numbers.data()), 0xFF, numbers.size() * sizeof(T));
+        }
     }
 
     template <class T> static simt::Buffer buffer(const char *name, const std::vector<T> &numbers) {
