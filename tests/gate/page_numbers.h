@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers of 16 bits and of integers, for kernels page_*.c, mask_*.c, width_*.c and merge_*.c whose
- * author had not seen the gate. */
+ * author had not seen the gate, and for adapter_*.c. */
 #ifndef CHUNKPROOF_TESTS_GATE_PAGE_NUMBERS_H
 #define CHUNKPROOF_TESTS_GATE_PAGE_NUMBERS_H
 
