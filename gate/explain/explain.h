@@ -52,6 +52,7 @@ struct explain_reason {
     char text[EXPLAIN_TEXT];
     unsigned char *gives; /* of each wrong number that is looked at, in x->gives */
     int n, different;     /* how many; and how many different ones */
+    int of_none;          /* how many are what a row without keys has, or a NaN */
     int against;          /* numbers of the same rows that are right, and would not be */
     int swallowed;        /* wrong numbers that would be NaN, and are numbers */
     int refuted;          /* rows and heads that are right, and would not be */

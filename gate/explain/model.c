@@ -186,6 +186,13 @@ static int is_beside_lse(const struct explain_model *x, const struct explain_cho
     return c->sink.way == SINK_IN_OTHER_LSE ? !is_beside : is_beside;
 }
 
+int explain_is_empty_lse(const struct explain_model *x, double lse) {
+    const struct cp_kernel *k = x->kernel;
+    double value =
+        gate_round(k->lse_type == CP_FP64 ? CP_FP64 : CP_FP32, k->conventions.empty_value);
+    return k->conventions.empty_lse == CP_EMPTY_VALUE && lse == value * x->run->lse_unit;
+}
+
 /* Of no keys: zeros, and the log-sum-exp of the sink. 0: so it is right. */
 static int say_no_keys(struct explain_model *x, const struct explain_choice *c) {
     double lse = is_beside_lse(x, c) ? -INFINITY : explain_sink(x, c, IN_O);
@@ -444,11 +451,11 @@ int explain_compute(struct explain_model *x, const struct explain_choice *c) {
 /* 1: it may give a NaN. */
 static int may_be_nan(const struct explain_choice *c) {
     int way = c->weight.way;
-    return c->sees.way != SEES_OWN || c->path.whose != OWN_SEQUENCE || c->path.way != PATH_OWN ||
-           c->runs.way != RUNS_OWN || c->runs.chunk != CHUNKS_OWN || c->place.head != HEAD_OWN ||
-           c->place.way != PLACE_OWN || c->query.way != QUERY_OWN ||
-           c->score.way >= SCORE_OVERFLOWS || way == REFERENCE || way == OTHER_QUERY ||
-           way == OWN_MAXIMUM || way == EMPTY_PART ||
+    return c->mask.way != MASK_OWN || c->bits.way != BITS_OWN || c->sees.way != SEES_OWN ||
+           c->path.whose != OWN_SEQUENCE || c->path.way != PATH_OWN || c->runs.way != RUNS_OWN ||
+           c->runs.chunk != CHUNKS_OWN || c->place.head != HEAD_OWN || c->place.way != PLACE_OWN ||
+           c->query.way != QUERY_OWN || c->score.way >= SCORE_OVERFLOWS || way == REFERENCE ||
+           way == OTHER_QUERY || way == OWN_MAXIMUM || way == EMPTY_PART ||
            (way == ONLINE && c->weight.maximum >= WEIGHS_BY_OLD);
 }
 

@@ -261,6 +261,9 @@ struct explain_model {
 /* Of a number that may be a quotient of nothing: 0 / 0. */
 #define EXPLAIN_NOTHING (-1.0)
 
+/* 1: the kernel gives this log-sum-exp, in nats, where there is no key (CONV-2). */
+int explain_is_empty_lse(const struct explain_model *x, double lse);
+
 /* Room for the rows of all these runs. 0, or -1: no memory; to be freed in either case. */
 int explain_model_new(struct explain_model *x, const struct cp_kernel *kernel,
                       const struct explain_run *runs, int n_runs);

@@ -170,14 +170,26 @@ void explain_keep_cause(const struct explain *x, const char *begin, const char *
     }
 }
 
+/* Rows that are as if they had no key: numbers do not say what left none. */
+static int is_of_none_alone(const struct explain_reason *r) {
+    return r->of_none == r->n;
+}
+
 static void say_one(const struct explain *x, const struct explain_reason *r, const char *begin) {
-    explain_keep_cause(x, 2 * r->n < x->n_wrong ? "perhaps, " : "", r->text);
+    const char *perhaps = 2 * r->n < x->n_wrong || is_of_none_alone(r) ? "perhaps, " : "";
+    explain_keep_cause(x, perhaps, r->text);
     fprintf(x->file, "  %s%s%s\n      gives %d of %d wrong numbers, %d different ones", begin,
-            2 * r->n < x->n_wrong ? "perhaps, " : "", r->text, r->n, x->n_wrong, r->different);
+            perhaps, r->text, r->n, x->n_wrong, r->different);
     if (r->largest > 0.0) {
         fprintf(x->file, ", within %.2g of their bound", r->largest);
     }
     fputs(r->different < ENOUGH ? ": too few to be sure" : "", x->file);
+    if (is_of_none_alone(r)) {
+        fputs("\n      they are NaNs, or what a row without keys has: whatever leaves a row no key "
+              "gives "
+              "them",
+              x->file);
+    }
     say_elements(x, r);
     say_rows(x, r);
     if (r->swallowed > 0) {

@@ -31,8 +31,8 @@ static int is_given(const struct explain_model *x, int i) {
     double expected = x->numbers.expected[i], bound = x->numbers.bound[i];
     double got = x->is.got[i], off = fabs(got - expected);
     int is_wrong = explain_is_wrong_number(&x->is, i);
-    if (bound == EXPLAIN_NOTHING) { /* 0 / 0, perhaps */
-        return got == expected || isnan(got);
+    if (bound == EXPLAIN_NOTHING) { /* 0 / 0, perhaps; or what the kernel declares (CONV-2) */
+        return got == expected || isnan(got) || (i == x->d_v && explain_is_empty_lse(x, got));
     }
     if (isnan(expected) || isnan(got)) {
         return isnan(expected) && isnan(got);
@@ -42,6 +42,13 @@ static int is_given(const struct explain_model *x, int i) {
     }
     return got == expected ||
            (off <= bound && !(is_wrong && NEARER * off > fabs(got - x->is.expected[i])));
+}
+
+/* 1: it is what a row without keys has, or 0 / 0. */
+static int is_of_none(const struct explain_model *x, int i) {
+    double got = x->is.got[i];
+    return isnan(got) || got == (i < x->d_v ? 0.0 : -INFINITY) ||
+           (i == x->d_v && explain_is_empty_lse(x, got));
 }
 
 static int has_reason(const struct explain *x, const char *text) {
@@ -204,6 +211,7 @@ static void weigh_pair(struct explain *x, struct explain_reason *r, const struct
         double off = fabs(x->wrong[w].got - x->model.numbers.expected[i]);
         if (is_given(&x->model, i)) {
             r->gives[w] = 1;
+            r->of_none += is_of_none(&x->model, i);
             r->largest = fmax(r->largest, off > 0.0 ? off / x->model.numbers.bound[i] : 0.0);
             given++;
         } else {
