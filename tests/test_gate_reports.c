@@ -121,12 +121,12 @@ static void frequent_findings_come_first(void **state) {
     int order[GATE_VERDICTS];
     (void)state;
     memset(&result, 0, sizeof result);
-    assert_int_equal(gate_found_order(&result, order), 0);
+    assert_int_equal(gate_found_order(result.verdicts, GATE_VERDICTS, order), 0);
     result.verdicts[GATE_RIGHT] = 400;
     result.verdicts[GATE_WRONG] = result.verdicts[GATE_OTHER_BITS] = 3;
     result.verdicts[GATE_HANGS] = 1;
     result.verdicts[GATE_RACES] = 90;
-    assert_int_equal(gate_found_order(&result, order), 4);
+    assert_int_equal(gate_found_order(result.verdicts, GATE_VERDICTS, order), 4);
     assert_memory_equal(order, expected, sizeof expected);
 }
 

@@ -34,6 +34,19 @@ char *text_clean(const char *text) {
     return clean;
 }
 
+void text_put_clean(FILE *file, const char *text) {
+    char *clean = text_clean(text);
+    fputs(clean, file);
+    free(clean);
+}
+
+void text_put_line(FILE *file, const char *head, char *text, const char *end) {
+    fputs(head, file);
+    text_put_clean(file, text);
+    fputs(end, file);
+    free(text);
+}
+
 char *text_clean_format(const char *format, va_list arguments) {
     char *text, *clean;
     size_t size;

@@ -3,6 +3,10 @@
 #define CHUNKPROOF_CLI_BASE_JSON_H
 
 #include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/base/clean.h"
 
 /* Appends an item, which the array then owns. Returns the array, or NULL if the array or the item
  * is NULL. */
@@ -12,6 +16,25 @@ static inline json_t *json_with(json_t *array, json_t *item) {
         return NULL;
     }
     return array;
+}
+
+/* null for what JSON has no number for. */
+static inline json_t *json_number(double x) {
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+/* Of any text (text_clean()); and of one that is freed, null of NULL. */
+static inline json_t *json_clean(const char *text) {
+    char *clean = text_clean(text);
+    json_t *json = json_string(clean);
+    free(clean);
+    return json;
+}
+
+static inline json_t *json_own(char *text) {
+    json_t *json = text != NULL ? json_clean(text) : json_null();
+    free(text);
+    return json;
 }
 
 #endif

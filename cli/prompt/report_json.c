@@ -18,14 +18,6 @@ static json_t *set(json_t *object, const char *name, json_t *value) {
     return object;
 }
 
-/* A file's name may be no UTF-8. */
-static json_t *path_json(const struct pml_document *document) {
-    char *clean = text_clean(document->path);
-    json_t *path = json_string(clean);
-    free(clean);
-    return path;
-}
-
 static json_t *part_json(const struct pml_schema *s, int x, int *seen) {
     const struct pml_part *about = &s->about[x];
     int kind = s->part[x].kind;
@@ -58,7 +50,7 @@ static json_t *schema_json(const struct pml_schema *s, int *seen) {
         const struct pml_scaffold *f = &s->scaffold[i];
         scaffolds = json_with(scaffolds, report_numbers(s->module + f->first, f->n));
     }
-    return json_pack("{s:o,s:s,s:s,s:s,s:i,s:o,s:o}", "file", path_json(&s->document), "name",
+    return json_pack("{s:o,s:s,s:s,s:s,s:i,s:o,s:o}", "file", json_clean(s->document.path), "name",
                      s->about[0].name, "tokens", s->texts.tokenizer->name, "template",
                      s->template->name, "positions", s->size[0], "parts", parts, "scaffolds",
                      scaffolds);
@@ -105,8 +97,8 @@ static json_t *prompt_json(const struct pml_prompt *p, int *seen) {
         runs = json_with(runs, run_json(p, &p->run[i]));
     }
     json_t *prompt =
-        json_pack("{s:o,s:i,s:i,s:o,s:o}", "file", path_json(&p->document), "cached", p->n_cached,
-                  "computed", p->n_new, "mask", mask_json(p, seen), "runs", runs);
+        json_pack("{s:o,s:i,s:i,s:o,s:o}", "file", json_clean(p->document.path), "cached",
+                  p->n_cached, "computed", p->n_new, "mask", mask_json(p, seen), "runs", runs);
     return p->answer != NULL ? set(prompt, "answer", report_answer_json(p->answer)) : prompt;
 }
 

@@ -6,6 +6,7 @@
 #include "gate/merge/result.h"
 #include "gate/runner/runner.h"
 #include "gate/search/options.h"
+#include "gate/search/workers.h"
 
 /* Runs one case. Returns 1 and what was found; 0 where the kernel takes no sizes, with the reason
  * in the finding's text; or -1 after saying why there is no verdict. */
@@ -16,12 +17,9 @@ int merge_check_case(const struct gate_options *options, struct runner *runner, 
                      const volatile int *stop, struct merge_found *found,
                      struct merge_counts *counts);
 
-/* Starts one more process with the kernel, in the thread that uses it. NULL after a message. */
-typedef struct runner *merge_starter(void *context);
-
 /* Runs all cases of the options, in options->jobs threads; the first one uses `runner`. 0, or -1
  * after saying why there is no verdict. */
-int merge_check(const struct gate_options *options, struct runner *runner, merge_starter *start,
+int merge_check(const struct gate_options *options, struct runner *runner, gate_starter *start,
                 void *context, struct merge_result *result, const volatile int *stop);
 
 #endif

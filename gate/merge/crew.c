@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All cases, by several threads, each with a process of the kernel. A case depends on its number
  * alone, so it does not matter who runs it, or when. */
-#define _POSIX_C_SOURCE 200809L /* isatty */
-
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/base/clock.h"
 #include "gate/merge/check.h"
+#include "gate/search/workers.h"
 
-#define HANGS       3 /* after so many nothing more is asked */
-#define REFUSALS    3 /* after so many refused cases, and none taken: the kernel takes none */
-#define STACK_BYTES ((size_t)8 << 20)
+#define HANGS    3 /* after so many nothing more is asked */
+#define REFUSALS 3 /* after so many refused cases, and none taken: the kernel takes none */
 
 struct crew {
     const struct gate_options *options;
-    merge_starter *start;
-    void *context;
     const volatile int *stop;
     double began;
     pthread_mutex_t lock; /* of all that follows */
@@ -28,24 +23,9 @@ struct crew {
     double next_progress;
 };
 
-struct worker {
-    struct crew *crew;
-    struct runner *runner;
-    pthread_t thread;
-};
-
-/* On a terminal, a line over the one before. */
 static void show_progress(struct crew *c, int last) {
-    if (!isatty(STDERR_FILENO) || (!last && seconds_now() < c->next_progress)) {
-        return;
-    }
-    c->next_progress = seconds_now() + 0.2;
-    fputs("\r\033[K", stderr);
-    if (!last) {
-        fprintf(stderr, "%lld of %lld cases, %lld wrong", c->result->cases, c->result->asked,
-                merge_wrong_cases(c->result));
-    }
-    (void)fflush(stderr);
+    gate_show_progress(&c->next_progress, last, c->result->cases, c->result->asked,
+                       merge_wrong_cases(c->result));
 }
 
 static int is_enough(const struct crew *c) {
@@ -85,78 +65,44 @@ static void hand_in(struct crew *c, int ran, const struct merge_found *found,
     pthread_mutex_unlock(&c->lock);
 }
 
-static void work(struct worker *w) {
-    struct crew *c = w->crew;
+static void work(void *task, struct runner *runner) {
+    struct crew *c = task;
     struct merge_found found;
     long long index;
     while ((index = take_case(c)) >= 0) {
         struct merge_counts counts = {0, 0};
-        int ran = merge_check_case(c->options, w->runner, index, c->stop, &found, &counts);
+        int ran = merge_check_case(c->options, runner, index, c->stop, &found, &counts);
         hand_in(c, ran, &found, &counts);
     }
 }
 
-static void *work_in_thread(void *context) {
-    struct worker *w = context;
-    w->runner = w->crew->start(w->crew->context);
-    if (w->runner != NULL) {
-        work(w);
-    } else {
-        pthread_mutex_lock(&w->crew->lock);
-        w->crew->result->failed = 1;
-        pthread_mutex_unlock(&w->crew->lock);
-    }
-    runner_free(w->runner);
-    return NULL;
+static void failed(void *task) {
+    struct crew *c = task;
+    pthread_mutex_lock(&c->lock);
+    c->result->failed = 1;
+    pthread_mutex_unlock(&c->lock);
 }
 
-/* This thread works, too. */
-static void work_all(struct crew *c, struct runner *runner, struct worker *worker, int jobs) {
-    pthread_attr_t attributes; /* a stack that does not depend on this process's limit */
-    int started = 1, has_stack = pthread_attr_init(&attributes) == 0;
-    if (has_stack && pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0) {
-        for (; started < jobs; started++) {
-            worker[started] = (struct worker){.crew = c};
-            if (pthread_create(&worker[started].thread, &attributes, work_in_thread,
-                               &worker[started]) != 0) {
-                break;
-            }
-        }
-    }
-    if (has_stack) {
-        pthread_attr_destroy(&attributes);
-    }
-    worker[0] = (struct worker){.crew = c, .runner = runner};
-    work(&worker[0]);
-    for (int i = 1; i < started; i++) {
-        pthread_join(worker[i].thread, NULL);
-    }
-}
-
-int merge_check(const struct gate_options *o, struct runner *runner, merge_starter *start,
+int merge_check(const struct gate_options *o, struct runner *runner, gate_starter *start,
                 void *context, struct merge_result *result, const volatile int *stop) {
     long long first = o->only >= 0 ? o->only : 0, cases = o->only >= 0 ? 1 : gate_cases(o);
     int jobs = o->jobs < 1 || cases == 1 ? 1 : o->jobs;
     struct crew c = {.options = o,
-                     .start = start,
-                     .context = context,
                      .stop = stop,
                      .began = seconds_now(),
                      .result = result,
                      .next = first,
                      .end = first + cases};
-    struct worker *worker = calloc((size_t)jobs, sizeof *worker);
+    const struct gate_workers workers = {start, context, work, failed, &c};
     memset(result, 0, sizeof *result);
     result->asked = cases;
-    if (worker == NULL || pthread_mutex_init(&c.lock, NULL) != 0) {
+    if (pthread_mutex_init(&c.lock, NULL) != 0) {
         fputs("chunkproof gate: not enough memory\n", stderr);
-        free(worker);
         return -1;
     }
-    work_all(&c, runner, worker, jobs);
+    result->failed = gate_workers_run(&workers, runner, jobs) != 0 || result->failed;
     result->seconds = seconds_now() - c.began;
     show_progress(&c, 1);
     pthread_mutex_destroy(&c.lock);
-    free(worker);
     return result->failed ? -1 : 0;
 }

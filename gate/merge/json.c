@@ -8,27 +8,10 @@
 #include "cli/base/json.h"
 #include "gate/merge/mistakes.h"
 #include "gate/merge/report.h"
+#include "gate/report/held.h"
 #include "gate/report/report.h"
 
 #define FORMAT "chunkproof gate merging report 1"
-
-static json_t *number(double x) {
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *string(const char *text) {
-    char *clean = text_clean(text);
-    json_t *json = json_string(clean);
-    free(clean);
-    return json;
-}
-
-/* Of a text that is freed. */
-static json_t *own_string(char *text) {
-    json_t *json = string(text);
-    free(text);
-    return json;
-}
 
 static json_t *arithmetic_json(const struct cp_merging_class *a) {
     static const char *const ways[] = {"at-once", "states", "pairwise", "undivided"};
@@ -62,7 +45,7 @@ static json_t *kernel_json(const struct merge_report *report) {
         "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:s,s:s,s:b,s:o,s:s,s:s,s:o,s:s,s:s,s:o,s:b,"
         "s:b,"
         "s:o}",
-        "name", string(k->name), "file", string(report->options->kernel), "o_type",
+        "name", json_clean(k->name), "file", json_clean(report->options->kernel), "o_type",
         gate_type_name(k->o_type), "l_type", gate_type_name(k->l_type), "out_type",
         gate_type_name(k->arithmetic.out_type), "lse_type", gate_type_name(k->arithmetic.lse_type),
         "memory", k->memory == CP_DEVICE_MEMORY ? "device" : "host", "base",
@@ -75,18 +58,6 @@ static json_t *kernel_json(const struct merge_report *report) {
         k->empty_l == CP_EMPTY_L_VALUE ? json_real(k->empty_l_value) : json_null(),
         "never_empty_parts", (k->never & CP_NEVER_EMPTY_PARTS) != 0, "never_empty_rows",
         (k->never & CP_NEVER_EMPTY_ROWS) != 0, "arithmetic", arithmetic_json(&k->arithmetic));
-}
-
-static json_t *contained_json(unsigned contained) {
-    json_t *all = json_object();
-    for (int i = 0; i < GATE_HOLDS; i++) {
-        json_t *held = json_boolean((contained & gate_holds[i].bit) != 0);
-        if (json_object_set_new(all, gate_holds[i].name, held) != 0) {
-            json_decref(all);
-            return NULL;
-        }
-    }
-    return all;
 }
 
 static json_t *verdicts_json(const struct merge_result *r) {
@@ -105,10 +76,11 @@ static json_t *tallies_json(const struct merge_result *r) {
     json_t *all = json_array();
     for (int i = 0; i < MERGE_VALUES; i++) {
         const struct merge_tally *t = &r->tally[i];
-        all = json_with(all, json_pack("{s:s,s:I,s:I,s:I,s:I,s:o}", "values", merge_values_names[i],
-                                       "cases", (json_int_t)t->cases, "wrong", (json_int_t)t->wrong,
-                                       "numbers", (json_int_t)t->compared, "unclaimed",
-                                       (json_int_t)t->unclaimed, "largest", number(t->largest)));
+        all =
+            json_with(all, json_pack("{s:s,s:I,s:I,s:I,s:I,s:o}", "values", merge_values_names[i],
+                                     "cases", (json_int_t)t->cases, "wrong", (json_int_t)t->wrong,
+                                     "numbers", (json_int_t)t->compared, "unclaimed",
+                                     (json_int_t)t->unclaimed, "largest", json_number(t->largest)));
     }
     return all;
 }
@@ -127,15 +99,16 @@ static json_t *found_json(const struct merge_report *report, const struct merge_
     return json_pack(
         "{s:s,s:I,s:I,s:s,s:o,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:o,s:b,s:o}", "verdict",
         merge_verdict_name(verdict), "cases", (json_int_t)report->result->verdicts[verdict], "case",
-        (json_int_t)found->index, "clause", f->clause, "text", string(f->text), "row", f->row,
-        "head", f->head, "element", f->element, "got", number(f->got), "expected",
-        number(f->expected), "bound", number(f->bound), "recipe", recipe_json(&found->recipe),
-        "again", own_string(merge_again(report, found)), "needs_others", found->needs_others, "why",
-        why >= 0 ? string(merge_mistake_words(why)) : json_null());
+        (json_int_t)found->index, "clause", f->clause, "text", json_clean(f->text), "row", f->row,
+        "head", f->head, "element", f->element, "got", json_number(f->got), "expected",
+        json_number(f->expected), "bound", json_number(f->bound), "recipe",
+        recipe_json(&found->recipe), "again", json_own(merge_again(report, found)), "needs_others",
+        found->needs_others, "why", why >= 0 ? json_clean(merge_mistake_words(why)) : json_null());
 }
 
 static json_t *all_found_json(const struct merge_report *report) {
-    int order[MERGE_VERDICTS], n = merge_found_order(report->result, order);
+    int order[MERGE_VERDICTS],
+        n = gate_found_order(report->result->verdicts, MERGE_VERDICTS, order);
     json_t *all = json_array();
     for (int i = 0; i < n; i++) {
         all = json_with(all, found_json(report, &report->result->found[order[i]]));
@@ -151,17 +124,17 @@ int merge_print_json(FILE *file, const struct merge_report *report) {
         "{s:s,s:s,s:o,s:o,s:s,s:o,s:o,s:s,s:o,s:b,s:f,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:o,s:o,"
         "s:{s:i,s:i,s:i,s:i},s:o}",
         "format", FORMAT, "chunkproof", cp_version(), "kernel", kernel_json(report), "held_from",
-        contained_json(report->contained), "tier", gate_tier_names[report->options->tier], "seed",
-        json_sprintf("%llu", report->options->seed), "again",
-        own_string(gate_run_again(&of_command)), "verdict", merge_answer(r), "no_verdict",
-        why != NULL ? string(why) : json_null(), "interrupted", r->interrupted, "seconds",
-        r->seconds, "asked", (json_int_t)r->asked, "cases", (json_int_t)r->cases, "wrong",
-        (json_int_t)merge_wrong_cases(r), "refused", (json_int_t)r->refused, "refusal",
-        r->refused > 0 ? string(r->refusal) : json_null(), "runs", (json_int_t)r->runs, "laws",
-        (json_int_t)r->laws, "unclaimed", (json_int_t)merge_unclaimed(r), "unjudged",
-        (json_int_t)r->unjudged, "verdicts", verdicts_json(r), "tallies", tallies_json(r), "sizes",
-        "n_parts", r->sizes.n_parts, "n_rows", r->sizes.n_rows, "n_heads", r->sizes.n_heads,
-        "head_dim", r->sizes.head_dim, "findings", all_found_json(report));
+        gate_held_json(report->contained), "tier", gate_tier_names[report->options->tier], "seed",
+        json_sprintf("%llu", report->options->seed), "again", json_own(gate_run_again(&of_command)),
+        "verdict", merge_answer(r), "no_verdict", why != NULL ? json_clean(why) : json_null(),
+        "interrupted", r->interrupted, "seconds", r->seconds, "asked", (json_int_t)r->asked,
+        "cases", (json_int_t)r->cases, "wrong", (json_int_t)merge_wrong_cases(r), "refused",
+        (json_int_t)r->refused, "refusal", r->refused > 0 ? json_clean(r->refusal) : json_null(),
+        "runs", (json_int_t)r->runs, "laws", (json_int_t)r->laws, "unclaimed",
+        (json_int_t)merge_unclaimed(r), "unjudged", (json_int_t)r->unjudged, "verdicts",
+        verdicts_json(r), "tallies", tallies_json(r), "sizes", "n_parts", r->sizes.n_parts,
+        "n_rows", r->sizes.n_rows, "n_heads", r->sizes.n_heads, "head_dim", r->sizes.head_dim,
+        "findings", all_found_json(report));
     int result = json == NULL || json_dumpf(json, file, JSON_INDENT(2)) != 0 ? -1 : 0;
     json_decref(json);
     return fputc('\n', file) == EOF ? -1 : result;

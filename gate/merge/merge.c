@@ -33,7 +33,7 @@ static int takes_options(const struct gate_options *o) {
 
 /* Is the smallest case of each verdict wrong in a new process, too? Its text gets lines of the
  * source. 0, or -1 after a message. */
-static int run_found_again(const struct gate_options *o, const char *file, merge_starter *start,
+static int run_found_again(const struct gate_options *o, const char *file, gate_starter *start,
                            void *context, const volatile int *stop, struct merge_result *r) {
     for (int i = GATE_RIGHT + 1; i < MERGE_VERDICTS && *stop == 0; i++) {
         struct merge_found again;
@@ -82,7 +82,7 @@ static int status_of(const struct merge_result *r) {
 }
 
 int merge_gate(const struct gate_options *o, struct gate_files *files, struct runner *runner,
-               merge_starter *start, void *context, const volatile int *stop) {
+               gate_starter *start, void *context, const volatile int *stop) {
     struct merge_result *result = cli_allocate(NULL, 1, sizeof *result);
     struct merge_report report = {o, runner_merge_kernel(runner), result, runner_contained(runner)};
     int status = EXIT_BAD_USE;

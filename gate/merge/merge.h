@@ -14,6 +14,6 @@
 /* Checks the kernel that merges, prints the report, and writes the files that are open. Returns an
  * exit status. */
 int merge_gate(const struct gate_options *options, struct gate_files *files, struct runner *runner,
-               merge_starter *start, void *context, const volatile int *stop);
+               gate_starter *start, void *context, const volatile int *stop);
 
 #endif

@@ -210,10 +210,12 @@ static void merge_sums_wrongly(const struct tried *t, enum step step) {
         const double *o = merge_o_of(p, t->row, i, t->head);
         double sum = merge_n_of(p, t->row, i, t->head);
         double f = sum > 0.0 ? to_exp(t->base, merge_m_of(p, t->row, i, t->head) - m) : 0.0;
-        double times = step == SUMS_ONCE ? 1.0 : step == SUMS_TWICE ? sum * sum : sum;
+        double times = step == SUMS_TWICE                     ? sum * sum
+                       : step == SUMS_ONCE || step == NO_SUMS ? 1.0
+                                                              : sum;
         n += step == NO_SUMS ? f : step == SUMS_AS_THEY_ARE ? sum : f * sum;
         for (int e = 0; e < t->d && f > 0.0; e++) {
-            t->out[e] += f * (step == NO_SUMS ? 1.0 : times) * o[e];
+            t->out[e] += f * times * o[e];
         }
     }
     for (int e = 0; e < t->d && n > 0.0; e++) {

@@ -120,22 +120,26 @@ int merge_parts_of(const struct merge_problem *p, int row) {
     return p->begin[row + 1] - p->begin[row];
 }
 
+static ptrdiff_t number_of(const struct merge_problem *p, int row, int part, int head) {
+    return (ptrdiff_t)(p->begin[row] + part) * p->recipe.n_heads + head;
+}
+
 const double *merge_o_of(const struct merge_problem *p, int row, int part, int head) {
-    ptrdiff_t number = (ptrdiff_t)(p->begin[row] + part) * p->recipe.n_heads + head;
+    ptrdiff_t number = number_of(p, row, part, head);
     return p->o + number * p->recipe.head_dim;
 }
 
 double merge_l_of(const struct merge_problem *p, int row, int part, int head) {
-    return p->l[(ptrdiff_t)(p->begin[row] + part) * p->recipe.n_heads + head];
+    return p->l[number_of(p, row, part, head)];
 }
 
 double merge_m_of(const struct merge_problem *p, int row, int part, int head) {
-    ptrdiff_t number = (ptrdiff_t)(p->begin[row] + part) * p->recipe.n_heads + head;
+    ptrdiff_t number = number_of(p, row, part, head);
     return p->m != NULL ? p->m[number] : p->l[number];
 }
 
 double merge_n_of(const struct merge_problem *p, int row, int part, int head) {
-    ptrdiff_t number = (ptrdiff_t)(p->begin[row] + part) * p->recipe.n_heads + head;
+    ptrdiff_t number = number_of(p, row, part, head);
     return p->n != NULL ? p->n[number] : p->l[number] == -INFINITY ? 0.0 : 1.0;
 }
 

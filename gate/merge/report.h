@@ -26,7 +26,4 @@ void merge_print_text(FILE *file, const struct merge_report *report);
 /* spec/gate-merging-report.schema.json. 0, or -1: no memory, or the file could not be written. */
 int merge_print_json(FILE *file, const struct merge_report *report);
 
-/* The verdicts that were found, most frequent first. Returns how many. */
-int merge_found_order(const struct merge_result *result, int order[MERGE_VERDICTS]);
-
 #endif

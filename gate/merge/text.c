@@ -2,39 +2,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/clean.h"
 #include "gate/merge/mistakes.h"
 #include "gate/merge/report.h"
 #include "gate/report/report.h"
-
-static void put_clean(FILE *file, const char *text) {
-    char *clean = text_clean(text);
-    fputs(clean, file);
-    free(clean);
-}
-
-/* A line with a text that is freed. */
-static void put_line(FILE *file, const char *head, char *text, const char *end) {
-    fputs(head, file);
-    put_clean(file, text);
-    fputs(end, file);
-    free(text);
-}
 
 static void print_kernel(FILE *file, const struct merge_report *report) {
     const struct gate_options *o = report->options;
     char *conventions = merge_conventions(report->kernel);
     fputs("kernel     ", file);
-    put_clean(file, report->kernel->name);
+    text_put_clean(file, report->kernel->name);
     fputs(", which merges (", file);
-    put_clean(file, o->kernel);
+    text_put_clean(file, o->kernel);
     fputs(")\n", file);
-    put_line(file, "takes      ", merge_takes(report->kernel), "\n");
+    text_put_line(file, "takes      ", merge_takes(report->kernel), "\n");
     if (conventions[0] != '\0') {
-        put_line(file, "by         ", conventions, "\n");
+        text_put_line(file, "by         ", conventions, "\n");
     } else {
         free(conventions);
     }
-    put_line(file, "declares   ", merge_declares(report->kernel), "\n");
+    text_put_line(file, "declares   ", merge_declares(report->kernel), "\n");
     gate_print_held(file, report->contained);
     fprintf(file, "cases      tier %s, seed %llu\n\n", gate_tier_names[o->tier], o->seed);
 }
@@ -66,10 +53,10 @@ static void print_found(FILE *file, const struct merge_report *report,
     merge_recipe_print(&found->recipe, line);
     fprintf(file, "\n%s, %lld %s; breaks %s\n  ", merge_verdict_name(f->verdict), cases,
             cases == 1 ? "case" : "cases", f->of.clause);
-    put_clean(file, f->of.text);
+    text_put_clean(file, f->of.text);
     fprintf(file, "\n  smallest case: %s\n", line);
-    put_line(file, "  again: ", merge_again(report, found),
-             found->needs_others ? " (it needs the cases before it)\n" : "\n");
+    text_put_line(file, "  again: ", merge_again(report, found),
+                  found->needs_others ? " (it needs the cases before it)\n" : "\n");
     int likeliest = merge_likeliest(report->result, f->verdict);
     if (likeliest >= 0) {
         fprintf(file, "  why:   %s: all wrong numbers of %lld of these cases\n",
@@ -84,7 +71,7 @@ static void print_notes(FILE *file, const struct merge_report *report) {
     if (r->refused > 0) {
         fprintf(file, "\n%lld case%s refused; the last one because ", r->refused,
                 r->refused == 1 ? " was" : "s were");
-        put_clean(file, r->refusal);
+        text_put_clean(file, r->refusal);
         fputc('\n', file);
     }
     if (merge_unclaimed(r) > 0) {
@@ -101,7 +88,7 @@ static void print_notes(FILE *file, const struct merge_report *report) {
 void merge_print_text(FILE *file, const struct merge_report *report) {
     const struct merge_result *r = report->result;
     const char *answer = merge_answer(r);
-    int order[MERGE_VERDICTS], n = merge_found_order(r, order);
+    int order[MERGE_VERDICTS], n = gate_found_order(r->verdicts, MERGE_VERDICTS, order);
     print_kernel(file, report);
     if (r->cases > 0) {
         print_tallies(file, r);

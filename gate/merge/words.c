@@ -112,19 +112,3 @@ char *merge_again(const struct merge_report *report, const struct merge_found *f
     text_close(out);
     return text;
 }
-
-int merge_found_order(const struct merge_result *result, int order[MERGE_VERDICTS]) {
-    int n = 0;
-    for (int i = GATE_RIGHT + 1; i < MERGE_VERDICTS; i++) {
-        int at = n;
-        if (result->verdicts[i] == 0) {
-            continue;
-        }
-        for (; at > 0 && result->verdicts[order[at - 1]] < result->verdicts[i]; at--) {
-            order[at] = order[at - 1];
-        }
-        order[at] = i;
-        n++;
-    }
-    return n;
-}

@@ -367,14 +367,14 @@ char *gate_run_again(const struct gate_report *report) {
     return text;
 }
 
-int gate_found_order(const struct gate_result *result, int order[GATE_VERDICTS]) {
+int gate_found_order(const long long *cases, int verdicts, int *order) {
     int n = 0;
-    for (int i = GATE_RIGHT + 1; i < GATE_VERDICTS; i++) {
+    for (int i = GATE_RIGHT + 1; i < verdicts; i++) {
         int at = n;
-        if (result->verdicts[i] == 0) {
+        if (cases[i] == 0) {
             continue;
         }
-        for (; at > 0 && result->verdicts[order[at - 1]] < result->verdicts[i]; at--) {
+        for (; at > 0 && cases[order[at - 1]] < cases[i]; at--) {
             order[at] = order[at - 1];
         }
         order[at] = i;

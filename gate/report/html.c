@@ -283,7 +283,7 @@ static void put_all_found(struct markup *m, const struct gate_report *report) {
                        "--save DIRECTORY makes these cases smaller and keeps them, for chunkproof "
                        "replay and chunkproof explain.");
     }
-    int order[GATE_VERDICTS], n = gate_found_order(report->result, order);
+    int order[GATE_VERDICTS], n = gate_found_order(report->result->verdicts, GATE_VERDICTS, order);
     for (int i = 0; i < n; i++) {
         put_found(m, report, &report->result->found[order[i]]);
     }

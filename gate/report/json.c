@@ -7,29 +7,12 @@
 #include "chunkproof/version.h"
 #include "cli/base/json.h"
 #include "gate/case/cache.h"
+#include "gate/report/held.h"
 #include "gate/report/report.h"
 #include "gate/search/case_file.h"
 #include "gate/search/log.h"
 
 #define FORMAT "chunkproof gate report 1"
-
-static json_t *number(double x) {
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *string(const char *text) {
-    char *clean = text_clean(text);
-    json_t *json = json_string(clean);
-    free(clean);
-    return json;
-}
-
-/* Of a text that is freed; null of NULL. */
-static json_t *own_string(char *text) {
-    json_t *json = text != NULL ? string(text) : json_null();
-    free(text);
-    return json;
-}
 
 /* A number in JSON cannot hold 64 bits without a sign. */
 static json_t *seed_json(unsigned long long seed) {
@@ -78,7 +61,7 @@ static json_t *kernel_json(const struct gate_report *report) {
     return json_pack(
         "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:{s:s,s:s,s:s},s:o,s:o,"
         "s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:s,s:b,s:b,s:b,s:f,s:f,s:f,s:f,s:f,s:i}}",
-        "name", string(k->name), "file", string(report->options->kernel), "q_type",
+        "name", json_clean(k->name), "file", json_clean(report->options->kernel), "q_type",
         gate_type_name(k->q_type), "kv_type", gate_type_name(k->kv_type), "out_type",
         gate_type_name(k->out_type), "lse_type", gate_type_name(k->lse_type), "plans",
         gate_plans_name(k->plans), "keys", gate_keys_name(k->keys), "pairs",
@@ -101,7 +84,7 @@ static json_t *kernel_json(const struct gate_report *report) {
         "epsilon", a->epsilon, "step", a->step);
 }
 
-static json_t *contained_json(unsigned contained) {
+json_t *gate_held_json(unsigned contained) {
     json_t *all = json_object();
     for (int i = 0; i < GATE_HOLDS; i++) {
         json_t *held = json_boolean((contained & gate_holds[i].bit) != 0);
@@ -130,12 +113,13 @@ static json_t *tallies_json(const struct gate_result *r) {
     json_t *all = json_array();
     for (int i = 0; i < GATE_VALUES; i++) {
         const struct gate_tally *t = &r->tally[i];
-        all = json_with(
-            all, json_pack("{s:s,s:I,s:I,s:I,s:I,s:o,s:f,s:o}", "values", gate_values_names[i],
-                           "cases", (json_int_t)t->cases, "wrong",
-                           (json_int_t)gate_wrong_cases_of(t), "numbers", (json_int_t)t->compared,
-                           "unclaimed", (json_int_t)t->unclaimed, "largest", number(t->largest),
-                           "seconds", t->seconds, "verdicts", verdicts_json(t->verdicts)));
+        all =
+            json_with(all, json_pack("{s:s,s:I,s:I,s:I,s:I,s:o,s:f,s:o}", "values",
+                                     gate_values_names[i], "cases", (json_int_t)t->cases, "wrong",
+                                     (json_int_t)gate_wrong_cases_of(t), "numbers",
+                                     (json_int_t)t->compared, "unclaimed", (json_int_t)t->unclaimed,
+                                     "largest", json_number(t->largest), "seconds", t->seconds,
+                                     "verdicts", verdicts_json(t->verdicts)));
     }
     return all;
 }
@@ -145,12 +129,13 @@ static json_t *found_json(const struct gate_report *report, const struct gate_fo
     return json_pack(
         "{s:s,s:I,s:I,s:o,s:o,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:o}", "verdict",
         gate_verdict_names[f->verdict], "cases", (json_int_t)report->result->verdicts[f->verdict],
-        "case", (json_int_t)found->index, "clause", string(f->clause), "text", string(f->text),
-        "row", f->row, "head", f->head, "element", f->element, "got", number(f->got), "expected",
-        number(f->expected), "bound", number(f->bound), "recipe", gate_recipe_json(&found->recipe),
-        "file", found->file[0] != '\0' ? string(found->file) : json_null(), "again",
-        own_string(gate_case_again(report, found)), "needs_others",
-        gate_case_needs_others(report, found), "why", own_string(gate_case_why(report, found)));
+        "case", (json_int_t)found->index, "clause", json_clean(f->clause), "text",
+        json_clean(f->text), "row", f->row, "head", f->head, "element", f->element, "got",
+        json_number(f->got), "expected", json_number(f->expected), "bound", json_number(f->bound),
+        "recipe", gate_recipe_json(&found->recipe), "file",
+        found->file[0] != '\0' ? json_clean(found->file) : json_null(), "again",
+        json_own(gate_case_again(report, found)), "needs_others",
+        gate_case_needs_others(report, found), "why", json_own(gate_case_why(report, found)));
 }
 
 static json_t *all_found_json(const struct gate_report *report) {
@@ -220,7 +205,7 @@ static json_t *unusual_json(const struct gate_report *report) {
     if (json != NULL && r->unusual > 0 && cause != NULL && cause->text[0] != '\0' &&
         (json_object_set_new(json, "smallest", json_integer(r->found[GATE_RIGHT].index)) != 0 ||
          (cause->key >= 0 && json_object_set_new(json, "key", json_integer(cause->key)) != 0) ||
-         json_object_set_new(json, "cause", string(cause->text)) != 0)) {
+         json_object_set_new(json, "cause", json_clean(cause->text)) != 0)) {
         json_decref(json);
         return NULL;
     }
@@ -231,7 +216,7 @@ static json_t *notes_json(const struct gate_report *report) {
     json_t *all = json_array();
     for (int i = 0; i < GATE_NOTES; i++) {
         char *note = gate_note(report, i);
-        all = note[0] != '\0' ? json_with(all, string(note)) : all;
+        all = note[0] != '\0' ? json_with(all, json_clean(note)) : all;
         free(note);
     }
     return all;
@@ -243,13 +228,13 @@ int gate_print_json(FILE *file, const struct gate_report *report) {
         "{s:s,s:s,s:o,s:o,s:s,s:o,s:o,s:s,s:o,s:b,s:f,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:o,s:o,s:o,"
         "s:o,s:o,s:o,s:o,s:o}",
         "format", FORMAT, "chunkproof", cp_version(), "kernel", kernel_json(report), "held_from",
-        contained_json(report->contained), "tier", gate_tier_names[report->options->tier], "seed",
-        seed_json(report->options->seed), "again", own_string(gate_run_again(report)), "verdict",
-        gate_answer(r), "no_verdict", own_string(gate_no_answer(r)), "interrupted", r->interrupted,
+        gate_held_json(report->contained), "tier", gate_tier_names[report->options->tier], "seed",
+        seed_json(report->options->seed), "again", json_own(gate_run_again(report)), "verdict",
+        gate_answer(r), "no_verdict", json_own(gate_no_answer(r)), "interrupted", r->interrupted,
         "seconds", r->seconds, "asked", (json_int_t)r->asked, "cases", (json_int_t)r->cases,
         "wrong", (json_int_t)gate_wrong_cases(r), "refused", (json_int_t)r->refused, "refusal",
-        r->refused > 0 ? string(r->refusal) : json_null(), "runs", (json_int_t)r->runs, "unclaimed",
-        (json_int_t)gate_unclaimed(r), "unjudged", (json_int_t)r->unjudged, "verdicts",
+        r->refused > 0 ? json_clean(r->refusal) : json_null(), "runs", (json_int_t)r->runs,
+        "unclaimed", (json_int_t)gate_unclaimed(r), "unjudged", (json_int_t)r->unjudged, "verdicts",
         verdicts_json(r->verdicts), "tallies", tallies_json(r), "covered", covered_json(r), "sizes",
         sizes_json(&r->sizes), "refused_sizes", refused_sizes_json(&r->sizes), "unusual",
         unusual_json(report), "notes", notes_json(report), "findings", all_found_json(report));

@@ -131,8 +131,8 @@ void gate_put_command(FILE *out, const struct gate_options *o);
 /* Lines of the text that say what held the kernel: bits of enum run_contained. */
 void gate_print_held(FILE *file, unsigned contained);
 
-/* The verdicts that were found, most frequent first. Returns how many. */
-int gate_found_order(const struct gate_result *result, int order[GATE_VERDICTS]);
+/* The verdicts, GATE_RIGHT apart, that some cases have, most frequent first. Returns how many. */
+int gate_found_order(const long long *cases, int verdicts, int *order);
 
 /* 1: the command for the case also runs the cases before it. */
 int gate_case_needs_others(const struct gate_report *report, const struct gate_found *found);

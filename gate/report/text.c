@@ -2,23 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/clean.h"
 #include "gate/case/cache.h"
 #include "gate/report/report.h"
 #include "gate/search/log.h"
-
-static void put_clean(FILE *file, const char *text) {
-    char *clean = text_clean(text);
-    fputs(clean, file);
-    free(clean);
-}
-
-/* A line that ends with a text that is freed. */
-static void put_line(FILE *file, const char *head, char *text, const char *end) {
-    fputs(head, file);
-    put_clean(file, text);
-    fputs(end, file);
-    free(text);
-}
 
 /* A CUDA source that does not ask for device memory. This can be intended, but usually it was
  * forgotten. */
@@ -60,9 +47,9 @@ static int has_usual_conventions(const struct cp_kernel *kernel) {
 static void print_kernel(FILE *file, const struct gate_report *report) {
     const struct cp_kernel *kernel = report->kernel;
     fputs("kernel     ", file);
-    put_clean(file, kernel->name);
+    text_put_clean(file, kernel->name);
     fputs(" (", file);
-    put_clean(file, report->options->kernel);
+    text_put_clean(file, report->options->kernel);
     fprintf(file,
             ")\n"
             "takes      Q %s, K and V %s; writes out %s, lse %s\n",
@@ -92,7 +79,7 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
                 gate_cache_scales_name(kernel->cache.scales));
     }
     if (!gate_is_by_strides(kernel)) {
-        put_line(file, "layout     ", gate_layout_of(kernel), " (CONV-11, CONV-12)\n");
+        text_put_line(file, "layout     ", gate_layout_of(kernel), " (CONV-11, CONV-12)\n");
     }
     if (kernel->widths == CP_WIDTHS_ANY) {
         fputs("widths     values have another one than keys (CONV-13)\n", file);
@@ -107,9 +94,9 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
                 gate_pairs_name(kernel->pairs));
     }
     if (!has_usual_conventions(kernel)) {
-        put_line(file, "by         ", gate_conventions_of(kernel), "\n");
+        text_put_line(file, "by         ", gate_conventions_of(kernel), "\n");
     }
-    put_line(file, "declares   ", gate_declares(kernel), "\n");
+    text_put_line(file, "declares   ", gate_declares(kernel), "\n");
     if (may_lack_memory(report)) {
         fputs("memory     the host's; for device memory set cp_kernel.memory to CP_DEVICE_MEMORY\n",
               file);
@@ -140,17 +127,18 @@ static void print_found(FILE *file, const struct gate_report *report,
     gate_recipe_print(&found->recipe, line);
     fprintf(file, "\n%s, %lld %s; breaks %s\n  ", gate_verdict_names[f->verdict], cases,
             cases == 1 ? "case" : "cases", f->clause);
-    put_clean(file, f->text);
+    text_put_clean(file, f->text);
     fprintf(file, "\n  smallest case: %s\n", line);
-    put_line(file, "  again: ", gate_case_again(report, found),
-             gate_case_needs_others(report, found) ? " (it needs the cases before it)\n" : "\n");
+    text_put_line(file, "  again: ", gate_case_again(report, found),
+                  gate_case_needs_others(report, found) ? " (it needs the cases before it)\n"
+                                                        : "\n");
     if (why != NULL) {
-        put_line(file, "  why:   ", why, "\n");
+        text_put_line(file, "  why:   ", why, "\n");
     }
 }
 
 static void print_all_found(FILE *file, const struct gate_report *report) {
-    int order[GATE_VERDICTS], n = gate_found_order(report->result, order);
+    int order[GATE_VERDICTS], n = gate_found_order(report->result->verdicts, GATE_VERDICTS, order);
     for (int i = 0; i < n; i++) {
         print_found(file, report, &report->result->found[order[i]]);
     }
@@ -167,13 +155,13 @@ static void print_notes(FILE *file, const struct gate_report *report) {
     for (int i = 0; i < GATE_NOTES; i++) {
         char *note = gate_note(report, i);
         if (note[0] != '\0') {
-            put_line(file, "\n", note, "\n");
+            text_put_line(file, "\n", note, "\n");
         } else {
             free(note);
         }
     }
     if (why != NULL) {
-        put_line(file, report->result->cases > 0 ? "\n" : "", why, "\n");
+        text_put_line(file, report->result->cases > 0 ? "\n" : "", why, "\n");
     }
 }
 
@@ -183,8 +171,8 @@ void gate_print_text(FILE *file, const struct gate_report *report) {
     print_kernel(file, report);
     if (r->cases > 0) {
         print_tallies(file, r);
-        put_line(file, "\nkeys       at most, by d: ", gate_keys_at_most(r), "\n");
-        put_line(file, "sizes      at most: ", gate_sizes_at_most(r), "\n");
+        text_put_line(file, "\nkeys       at most, by d: ", gate_keys_at_most(r), "\n");
+        text_put_line(file, "sizes      at most: ", gate_sizes_at_most(r), "\n");
     }
     print_all_found(file, report);
     print_notes(file, report);

@@ -6,6 +6,7 @@
 #include "gate/case/layout.h"
 #include "gate/search/options.h"
 #include "gate/search/result.h"
+#include "gate/search/workers.h"
 
 /* Is the search over? The kernel hangs, it takes no case, or one finding was wanted and found. */
 int gate_is_enough(const struct gate_options *options, const struct gate_result *result);
@@ -26,10 +27,6 @@ struct gate_block {
 };
 int gate_check_block(const struct gate_options *options, struct runner *runner,
                      const struct gate_block *block, struct gate_result *result);
-
-/* Starts one more process with the kernel, in the thread that uses it. NULL after saying what is
- * wrong. */
-typedef struct runner *gate_starter(void *context);
 
 /* Runs all cases of the options in options->jobs threads: the first uses `runner`, each other the
  * runner that start() gives it. The search ends early when *stop is no longer 0. Returns 0, or -1

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs all cases in blocks. Each block has its own start, so it does not matter who runs which
  * block, or when. */
-#define _POSIX_C_SOURCE 200809L /* isatty */
-
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/base/clock.h"
 #include "gate/search/budget.h"
 #include "gate/search/check.h"
 #include "gate/search/state.h"
 #include "gate/search/tally.h"
+#include "gate/search/workers.h"
 
 #define BLOCK        48  /* cases */
 #define SAVE_SECONDS 5.0 /* between two states in the file */
-#define STACK_BYTES  ((size_t)8 << 20)
 
 struct crew {
     const struct gate_options *options;
@@ -38,17 +35,8 @@ struct crew {
 
 /* ---- Under the lock ---- */
 
-/* On a terminal, a line over the one before. */
 static void show_progress(struct crew *c, int last) {
-    if (!isatty(STDERR_FILENO) || (!last && seconds_now() < c->next_progress)) {
-        return;
-    }
-    c->next_progress = seconds_now() + 0.2;
-    fputs("\r\033[K", stderr);
-    if (!last) {
-        fprintf(stderr, "%lld of %lld cases, %lld wrong", c->cases, c->end - c->first, c->wrong);
-    }
-    fflush(stderr);
+    gate_show_progress(&c->next_progress, last, c->cases, c->end - c->first, c->wrong);
 }
 
 /* Takes a block that nobody has and that is not done. -1: there is none, or the check has to
@@ -95,8 +83,6 @@ static void hand_in(struct crew *c, long long block, struct gate_result *result,
 
 struct worker {
     struct crew *crew;
-    pthread_t thread;
-    struct runner *runner;
     long long cases, wrong; /* of the block under way, as known to the crew */
 };
 
@@ -122,61 +108,29 @@ static int done(void *context, const struct gate_result *result) {
     return stop;
 }
 
-static void work(struct worker *w) {
-    struct crew *c = w->crew;
+static void work(void *task, struct runner *runner) {
+    struct crew *c = task;
+    struct worker w = {.crew = c};
     struct gate_result *result = malloc(sizeof *result);
     double deadline = c->options->time > 0.0 ? c->began + c->options->time : 0.0;
     long long block;
     while (result != NULL && (block = take_block(c)) >= 0) {
         long long first = c->first + block * BLOCK, end = first + BLOCK;
         struct gate_block of = {
-            first, end < c->end ? end : c->end, block == 0, c->stop, deadline, &c->budget, done, w};
-        w->cases = w->wrong = 0;
-        int failed = gate_check_block(c->options, w->runner, &of, result) != 0;
+            first, end < c->end ? end : c->end, block == 0, c->stop, deadline, &c->budget, done,
+            &w};
+        w.cases = w.wrong = 0;
+        int failed = gate_check_block(c->options, runner, &of, result) != 0;
         hand_in(c, block, result, failed);
     }
     free(result);
 }
 
-static void *work_in_thread(void *context) {
-    struct worker *w = context;
-    w->runner = w->crew->start(w->crew->context);
-    if (w->runner == NULL) {
-        pthread_mutex_lock(&w->crew->lock);
-        w->crew->failed = 1;
-        pthread_mutex_unlock(&w->crew->lock);
-    } else {
-        work(w);
-    }
-    runner_free(w->runner);
-    return NULL;
-}
-
-/* This thread works, too. */
-static void work_all(struct crew *c, struct runner *runner, struct worker *worker, int jobs) {
-    int started = 1;
-    pthread_attr_t attributes; /* a stack that does not depend on this process's limit */
-    if (pthread_attr_init(&attributes) != 0) {
-        jobs = 1;
-    } else if (pthread_attr_setstacksize(&attributes, STACK_BYTES) != 0) {
-        pthread_attr_destroy(&attributes);
-        jobs = 1;
-    }
-    for (; started < jobs; started++) {
-        worker[started] = (struct worker){.crew = c};
-        if (pthread_create(&worker[started].thread, &attributes, work_in_thread,
-                           &worker[started]) != 0) {
-            break;
-        }
-    }
-    if (jobs > 1) {
-        pthread_attr_destroy(&attributes);
-    }
-    worker[0] = (struct worker){.crew = c, .runner = runner};
-    work(&worker[0]);
-    for (int i = 1; i < started; i++) {
-        pthread_join(worker[i].thread, NULL);
-    }
+static void failed_to_start(void *task) {
+    struct crew *c = task;
+    pthread_mutex_lock(&c->lock);
+    c->failed = 1;
+    pthread_mutex_unlock(&c->lock);
 }
 
 static int jobs_of(const struct crew *c) {
@@ -195,17 +149,13 @@ static int run_all(struct crew *c, struct runner *runner) {
     }
     c->cases = c->state.result.cases;
     c->wrong = gate_wrong_cases(&c->state.result);
-    int jobs = jobs_of(c);
-    struct worker *worker = calloc((size_t)jobs, sizeof *worker);
-    if (worker == NULL) {
-        fputs("chunkproof gate: not enough memory\n", stderr);
+    const struct gate_workers workers = {c->start, c->context, work, failed_to_start, c};
+    if (gate_workers_run(&workers, runner, jobs_of(c)) != 0) {
         return -1;
     }
-    work_all(c, runner, worker, jobs);
     c->state.result.seconds += seconds_now() - c->began;
     save_now_and_then(c, 1);
     show_progress(c, 1);
-    free(worker);
     return c->failed ? -1 : 0;
 }
 
