@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parser of files of cases (gate/search/case_file.c): no crash, no leak. A case that it accepts
- * is in the ranges of gate/case/recipe.h, and is the same after saving and loading. A small case
- * becomes a problem with its numbers. */
+/* The parsers of files of cases (gate/search/case_file.c, gate/merge/case_file.c): no crash, no
+ * leak. A case that they accept is in the ranges of its recipe, and is the same after saving and
+ * loading. A small case becomes a problem with its numbers. */
 #include <stdlib.h>
 
 #include "chunkproof/limits.h"
 #include "chunkproof/number.h"
+#include "fuzz/merge_case.h"
 #include "fuzz/parse.h"
 #include "fuzz/target.h"
 #include "gate/case/layout.h"
@@ -103,11 +104,9 @@ static void check_case(const struct gate_case *one) {
     make(&one->recipe);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void test_attention(const char *path) {
     struct gate_case *cases;
-    struct parse_file file;
-    parse_file_new(&file, data, size);
-    int n = load(&cases, file.path);
+    int n = load(&cases, path);
     for (int i = 0; i < n; i++) {
         check_case(&cases[i]);
         if (i > 0 && cases[i].line < cases[i - 1].line) {
@@ -115,6 +114,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
     }
     free(cases);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct parse_file file;
+    parse_file_new(&file, data, size);
+    test_attention(file.path);
+    fuzz_merge_cases(file.path);
     parse_file_free(&file);
     return 0;
 }

@@ -13,6 +13,8 @@
 #include "gate/case/scores.h"
 #include "gate/explain/explain.h"
 #include "gate/gate.h"
+#include "gate/merge/case_file.h"
+#include "gate/merge/replay.h"
 #include "gate/search/case_file.h"
 #include "gate/search/check.h"
 #include "gate/search/outcome.h"
@@ -37,12 +39,17 @@ static void put_clean(const char *before, const char *text, const char *after) {
     free(clean);
 }
 
-static void print_finding(const struct gate_recipe *recipe, const struct gate_finding *f,
-                          enum came_of_it came) {
-    char line[GATE_LINE];
-    gate_recipe_print(recipe, line);
-    printf("%s%s%s: %s\n", came == NOT_JUDGED ? "no verdict" : gate_verdict_names[f->verdict],
-           f->clause[0] != '\0' ? "; breaks " : "", f->clause, line);
+/* A case that ran: of attention, or of a kernel that merges. */
+struct ran {
+    struct gate_finding finding;
+    const char *verdict;
+    char line[GATE_LINE]; /* the case in one line */
+};
+
+static void print_finding(const struct ran *ran, enum came_of_it came) {
+    const struct gate_finding *f = &ran->finding;
+    printf("%s%s%s: %s\n", came == NOT_JUDGED ? "no verdict" : ran->verdict,
+           f->clause[0] != '\0' ? "; breaks " : "", f->clause, ran->line);
     if (came == NOT_JUDGED) {
         printf(
             "  nothing can be claimed of %lld of its %lld numbers for this arithmetic (NUM-12)\n",
@@ -52,10 +59,12 @@ static void print_finding(const struct gate_recipe *recipe, const struct gate_fi
     }
 }
 
-/* The cases of all files, one after the other. */
+/* The cases of all files, one after the other: all are of one kind. */
 struct replayed {
     struct gate_case one;
+    struct merge_case merge;
     const char *file;
+    int line;
 };
 
 /* Runs the case after the one before it. 1: it ran, 0: the kernel did not take it, -1: no
@@ -158,36 +167,54 @@ static int run_one(FILE *out, const struct gate_options *o, struct runner *runne
                              : gate_check_recipe(runner, recipe, finding);
 }
 
+/* Of attention: as gate_check_recipe(). */
+static int run_attention(FILE *out, const struct gate_options *o, struct runner *runner,
+                         const struct replayed *r, struct ran *of) {
+    int ran = run_one(out, o, runner, r, &of->finding);
+    if (ran > 0 && of->finding.verdict == GATE_RIGHT && r->one.other_bits) {
+        ran = run_elsewhere(out, o, runner, &r->one.recipe, &of->finding);
+    }
+    of->verdict = gate_verdict_names[of->finding.verdict];
+    gate_recipe_print(&r->one.recipe, of->line);
+    return ran;
+}
+
+/* Of a kernel that merges: the same. */
+static int run_merge(FILE *out, const struct gate_options *o, struct runner *runner,
+                     const struct replayed *r, struct ran *of) {
+    struct merge_finding finding;
+    int ran = merge_replay(out, o, runner, &r->merge, &interrupted, &finding);
+    of->finding = finding.of;
+    of->verdict = merge_verdict_name(finding.verdict);
+    merge_recipe_print(&r->merge.recipe, of->line);
+    return ran;
+}
+
 /* alone: there is no other case, and more is said. */
 static enum came_of_it run_case(const struct gate_options *o, struct runner *runner,
                                 const struct replayed *r, int alone) {
-    const struct gate_recipe *recipe = &r->one.recipe;
-    struct gate_finding finding;
+    struct ran of = {.finding = gate_no_finding};
     char *text = NULL;
     size_t size = 0;
     FILE *out = text_open(&text, &size);
-    int ran = run_one(out, o, runner, r, &finding);
-    if (ran > 0 && finding.verdict == GATE_RIGHT && r->one.other_bits) {
-        ran = run_elsewhere(out, o, runner, recipe, &finding);
-    }
+    int ran = runner_merge_kernel(runner) != NULL ? run_merge(out, o, runner, r, &of)
+                                                  : run_attention(out, o, runner, r, &of);
     text_close(out);
-    enum came_of_it came = outcome_of(ran, &finding);
+    enum came_of_it came = outcome_of(ran, &of.finding);
     if (came == WRONG || came == NOT_JUDGED || (came == RIGHT && alone)) {
-        if (r->one.line > 0) {
-            printf("%s:%d: ", r->file, r->one.line);
+        if (r->line > 0) {
+            printf("%s:%d: ", r->file, r->line);
         } else if (!alone) {
             printf("%s: ", r->file);
         }
-        gate_name_lines(runner_file(runner), finding.text, sizeof finding.text);
-        print_finding(recipe, &finding, came);
+        gate_name_lines(runner_file(runner), of.finding.text, sizeof of.finding.text);
+        print_finding(&of, came);
         fputs(text, stdout);
     }
     free(text);
     if (came == NOT_TAKEN && alone) {
-        char line[GATE_LINE];
-        gate_recipe_print(recipe, line);
         fprintf(stderr, "chunkproof %s: the kernel does not take this case: %s: %s\n", o->command,
-                line, finding.text);
+                of.line, of.finding.text);
     }
     return came;
 }
@@ -214,49 +241,65 @@ static int run_cases(const struct gate_options *o, struct runner *runner,
                            : EXIT_BAD_USE;
 }
 
-/* The cases of all files, which the caller frees: how many, -1 after saying what is wrong. */
-static int load_cases(const struct gate_options *o, struct replayed **cases) {
-    int n = 0;
-    *cases = NULL;
-    for (int i = 0; i < o->n_replay; i++) {
-        struct gate_case *of_file;
-        int more = gate_case_load(o->replay[i], o->command, &of_file);
-        struct replayed *all =
-            more < 0 ? NULL : realloc(*cases, (size_t)(n + more) * sizeof **cases);
-        if (all == NULL) {
-            if (more >= 0) {
-                fprintf(stderr, "chunkproof %s: no memory for the cases\n", o->command);
-                free(of_file);
-            }
-            return -1;
-        }
-        *cases = all;
-        for (int c = 0; c < more; c++) {
-            all[n++] = (struct replayed){of_file[c], o->replay[i]};
-        }
-        free(of_file);
+/* All cases that were read; the first one says of which kind they are. */
+struct taken {
+    struct replayed *cases;
+    int n, merges;
+};
+
+static int take_case(void *context, struct gate_fields *in, const json_t *json) {
+    struct taken *all = context;
+    struct replayed *cases = gate_json_room(all->cases, sizeof *cases, all->n);
+    const char *format = json_string_value(json_object_get(json, "format"));
+    if (cases == NULL) {
+        return -1;
     }
-    return n;
+    if (all->n == 0) {
+        all->merges = format != NULL && strcmp(format, MERGE_CASE_FORMAT) == 0;
+    }
+    struct replayed *one = &cases[all->n++];
+    all->cases = cases;
+    one->file = in->file;
+    one->line = in->line;
+    return all->merges ? merge_case_read(in, json, &one->merge)
+                       : gate_case_read(in, json, &one->one);
+}
+
+/* The cases of all files, which the caller frees: 0, or -1 after saying what is wrong. */
+static int load_cases(const struct gate_options *o, struct taken *all) {
+    int failed = 0;
+    *all = (struct taken){NULL, 0, 0};
+    for (int i = 0; i < o->n_replay && !failed; i++) {
+        failed = gate_json_read(o->replay[i], o->command, take_case, all) < 0;
+    }
+    return failed ? -1 : 0;
+}
+
+static int is_of_kind(const struct gate_options *o, const struct runner *runner, int merges) {
+    int fits = merges == (runner_merge_kernel(runner) != NULL);
+    if (!fits) {
+        fprintf(stderr,
+                "chunkproof %s: %s %s, and these are cases of %s; give the cases that "
+                "`chunkproof gate --save` kept of such a kernel\n",
+                o->command, o->kernel, merges ? "computes attention" : "merges results",
+                merges ? "kernels that merge" : "attention");
+    }
+    return fits;
 }
 
 static int replay(const struct gate_options *o) {
-    struct replayed *cases;
+    struct taken all;
     struct gate_object object;
     struct runner *runner;
-    int status = EXIT_BAD_USE, n = load_cases(o, &cases);
-    if (n > 0 && gate_start(o, &object, &runner) == 0) {
-        if (runner_merge_kernel(runner) == NULL) {
-            status = run_cases(o, runner, cases, n);
-        } else {
-            fprintf(stderr,
-                    "chunkproof %s: %s merges results, and these are cases of attention; "
-                    "`chunkproof gate --case N` runs a case of its own\n",
-                    o->command, o->kernel);
+    int status = EXIT_BAD_USE;
+    if (load_cases(o, &all) == 0 && gate_start(o, &object, &runner) == 0) {
+        if (is_of_kind(o, runner, all.merges)) {
+            status = run_cases(o, runner, all.cases, all.n);
         }
         runner_free(runner);
         gate_object_free(&object);
     }
-    free(cases);
+    free(all.cases);
     return status;
 }
 

@@ -14,6 +14,7 @@ FUZZ_LIBS = -ljansson $(XML_LIBS) $(MODEL_LIBS) -lm
 $(addprefix $(BUILD)/fuzz/,$(fuzz_operations)): \
 	$(call object,fuzz/operations.c fuzz/format.c fuzz/world.c)
 $(addprefix $(BUILD)/fuzz/,$(fuzz_text)): $(call object,fuzz/text.c fuzz/parse.c)
+$(BUILD)/fuzz/gate_case: $(call object,fuzz/merge_case.c)
 $(BUILD)/fuzz/kernels: $(simt_obj) $(launcher_checked) \
 		$(call object,fuzz/edges.c)
 

@@ -21,6 +21,19 @@ def load(path: pathlib.Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def kept(finding: Any) -> list[str]:
+    """The file of a finding's case: by its own schema, and as the report has it."""
+    schema = load(ROOT / "spec/gate-merging-case.schema.json")
+    case = load(pathlib.Path(finding["file"]))
+    jsonschema.Draft7Validator.check_schema(schema)
+    said = [error.message for error in jsonschema.Draft7Validator(schema).iter_errors(case)]
+    recipe = {name: value for name, value in finding["recipe"].items() if name != "words"}
+    if (case["recipe"], case["verdict"], case["text"]) != (
+            recipe, finding["verdict"], finding["text"]):
+        said.append(f"{finding['file']} has another case than the report")
+    return said
+
+
 def findings(report: Any, schema: Any, verdict: str) -> list[str]:
     jsonschema.Draft7Validator.check_schema(schema)
     said = [error.message for error in jsonschema.Draft7Validator(schema).iter_errors(report)]
@@ -37,6 +50,9 @@ def findings(report: Any, schema: Any, verdict: str) -> list[str]:
     ):
         if part != whole:
             said.append(f"{what}: {part} together, and {whole} in all")
+    for one in report["findings"]:
+        if one["file"] is not None:
+            said += kept(one)
     if report["verdict"] != verdict:
         said.append(f"the verdict is {report['verdict']}")
     return said

@@ -50,7 +50,8 @@ static void merging_9_a_declaration_is_checked(void **state) {
     WITH(arithmetic.way = 4, "cp_merge_kernel.arithmetic.way is 4");
     WITH(arithmetic.tree = 2, "cp_merge_kernel.arithmetic.tree is 2");
     WITH(arithmetic.tree = CP_MERGING_BALANCED, "needs .way = CP_MERGING_PAIRWISE");
-    WITH(empty_l = 3, "cp_merge_kernel.empty_l is 3");
+    WITH(empty_l = 4, "cp_merge_kernel.empty_l is 4");
+    WITH(empty_l = CP_EMPTY_L_ANY, "empty_l may be CP_EMPTY_L_ANY only of parts that are given by");
     WITH(empty_l = CP_EMPTY_L_VALUE, "empty_l_value, with CP_EMPTY_L_VALUE, must be finite");
     WITH(empty_l_value = -1.0, "empty_l_value");
     k = plain;

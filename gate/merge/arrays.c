@@ -163,9 +163,11 @@ double merge_result(const struct merge_arrays *a, int row, int head, int element
 static double stored_l(const struct merge_problem *p, int row, int part, int head) {
     const struct cp_merge_kernel *k = p->kernel;
     double l = merge_m_of(p, row, part, head);
+    static const double any[] = {-INFINITY, 0.0, 500.0, -1e30, INFINITY, NAN};
     unsigned long long number = p->recipe.seed + (unsigned long long)(5 * row + 3 * part + head);
     return l != -INFINITY                                       ? l
            : k->empty_l == CP_EMPTY_L_VALUE                     ? k->empty_l_value
+           : k->empty_l == CP_EMPTY_L_ANY                       ? any[number % 6]
            : k->empty_l == CP_EMPTY_L_EITHER && number % 2 == 1 ? INFINITY
                                                                 : l;
 }

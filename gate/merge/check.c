@@ -32,7 +32,6 @@
 static const int tier_work[GATE_TIERS] = {40000, 150000, 400000};
 
 struct checking {
-    const struct gate_options *options;
     struct runner *runner;
     const struct cp_merge_kernel *kernel;
     struct merge_counts *counts;
@@ -191,6 +190,7 @@ static int run_law(const struct checking *c, const struct merge_problem *p, int 
     struct merge_problem alone;
     size_t workspace = 0;
     int n = list_parts(p, row, head, law, list);
+    *f = (struct merge_finding){.of = gate_no_finding};
     if (n < 0) {
         return 0;
     }
@@ -210,7 +210,7 @@ static int run_law(const struct checking *c, const struct merge_problem *p, int 
 static int blame(const struct checking *c, const struct merge_problem *p, struct merge_finding *f) {
     int is_one = p->recipe.n_rows * p->recipe.n_heads == 1;
     for (enum law law = is_one ? WITHOUT_EMPTY : ALONE; law < BLAMED; law++) {
-        struct merge_finding alone;
+        struct merge_finding alone = {.of = gate_no_finding};
         int ran = run_law(c, p, f->of.row, f->of.head, law, &alone);
         if (ran < 0) {
             return -1;
@@ -218,11 +218,38 @@ static int blame(const struct checking *c, const struct merge_problem *p, struct
         if (ran > 0 && alone.verdict == GATE_RIGHT) {
             if (law != REVERSED) { /* a part in another place may hide any mistake */
                 f->verdict = laws[law].verdict;
-                gate_finding_breaks(&f->of, law == ALONE ? f->of.clause : laws[law].clause);
+                if (law != ALONE) { /* alone or not, the numbers break their own clause */
+                    gate_finding_breaks(&f->of, laws[law].clause);
+                }
             }
             gate_put_before(&f->of, laws[law].right_with);
             break;
         }
+    }
+    return 0;
+}
+
+/* A law is broken: also in a new process, or does the kernel keep something? 0, or -1: no
+ * verdict. */
+static int name_law(const struct checking *c, const struct merge_problem *p, int row, int head,
+                    enum law law, struct merge_finding *f) {
+    struct merge_finding first = {.of = gate_no_finding};
+    runner_restart(c->runner);
+    int ran = run_law(c, p, row, head, law, &first);
+    if (ran < 0) {
+        return -1;
+    }
+    int keeps = ran > 0 && first.verdict == GATE_RIGHT;
+    if (keeps) {
+        f->verdict = GATE_REMEMBERS;
+        gate_finding_breaks(&f->of, "GATE-4");
+        gate_put_before(&f->of, "right in a new process, but wrong after another call: ");
+    } else {
+        if (gate_is_of_numbers(f->of.verdict) && law != ALONE) {
+            f->verdict = laws[law].verdict;
+            gate_finding_breaks(&f->of, laws[law].clause);
+        }
+        gate_put_before(&f->of, laws[law].wrong_with);
     }
     return 0;
 }
@@ -233,24 +260,19 @@ static int try_laws(const struct checking *c, const struct merge_problem *p,
     struct prng random = {p->recipe.seed ^ 0x1A75ULL};
     int row = prng_below(&random, p->recipe.n_rows), head = prng_below(&random, p->recipe.n_heads);
     for (enum law law = ALONE; law < LAWS_OF_ALL && f->verdict == GATE_RIGHT; law++) {
-        struct merge_finding alone;
+        struct merge_finding alone = {.of = gate_no_finding};
         int ran = law == CLEANED ? 0 : run_law(c, p, row, head, law, &alone);
         if (ran < 0) {
             return -1;
         }
         if (ran > 0 && alone.verdict != GATE_RIGHT) {
-            long long compared = f->of.compared, unclaimed = f->of.unclaimed;
-            double largest = f->of.largest;
-            int is_of_numbers = gate_is_of_numbers(alone.of.verdict);
+            alone.of.compared += f->of.compared;
+            alone.of.unclaimed += f->of.unclaimed;
+            alone.of.largest = fmax(alone.of.largest, f->of.largest);
             *f = alone;
-            f->of.compared += compared;
-            f->of.unclaimed += unclaimed;
-            f->of.largest = largest > f->of.largest ? largest : f->of.largest;
-            if (is_of_numbers && law != ALONE) {
-                f->verdict = laws[law].verdict;
-                gate_finding_breaks(&f->of, laws[law].clause);
+            if (name_law(c, p, row, head, law, f) != 0) {
+                return -1;
             }
-            gate_put_before(&f->of, laws[law].wrong_with);
         }
     }
     return 0;
@@ -261,7 +283,7 @@ static int try_laws(const struct checking *c, const struct merge_problem *p,
 /* The kernel must answer the same question in the same way. */
 static int ask_again(const struct checking *c, const struct merge_problem *p, size_t workspace,
                      struct merge_finding *f) {
-    struct merge_finding again;
+    struct merge_finding again = {.of = gate_no_finding};
     size_t bytes = 0;
     int takes = ask(c, p, &bytes, &again);
     if (takes < 0) {
@@ -286,7 +308,7 @@ static int ask_again(const struct checking *c, const struct merge_problem *p, si
  * a new process, has kept something. */
 static int run_renewed(const struct checking *c, struct merge_problem *p, size_t workspace,
                        struct merge_finding *f) {
-    struct merge_finding first;
+    struct merge_finding first = {.of = gate_no_finding};
     p->recipe.seed += PRNG_STEP;
     merge_values_fill(p);
     if (run_problem(c, p, workspace, 1, f, NULL) != 0) {
@@ -311,7 +333,7 @@ static int run_renewed(const struct checking *c, struct merge_problem *p, size_t
 /* The same call in a new process must have the same bits. */
 static int run_elsewhere(const struct checking *c, const struct merge_problem *p, size_t workspace,
                          int at_end, uint64_t digest, struct merge_finding *f) {
-    struct merge_finding there;
+    struct merge_finding there = {.of = gate_no_finding};
     uint64_t other = digest;
     runner_restart(c->runner);
     if (run_problem(c, p, workspace, at_end, &there, &other) != 0) {
@@ -330,20 +352,26 @@ static int run_elsewhere(const struct checking *c, const struct merge_problem *p
 
 /* ---- A case ---- */
 
+/* What else a case gets. */
+struct how {
+    int at_end;    /* 1: arrays end at a guard page first, and begin at one then */
+    int laws;      /* 1: the laws of MERGING-2, where it is right */
+    int elsewhere; /* 1: another process, where it is right */
+};
+
 static int run_case(const struct checking *c, struct merge_problem *p, size_t workspace,
-                    long long index, struct merge_finding *f) {
+                    const struct how *how, struct merge_finding *f) {
     merge_values_fill(p);
     uint64_t digest = 0;
-    int at_end = index % 4 != 3;
-    int result = run_problem(c, p, workspace, at_end, f, &digest);
+    int result = run_problem(c, p, workspace, how->at_end, f, &digest);
     if (result == 0 && gate_is_of_numbers(f->of.verdict)) {
         result = blame(c, p, f);
     }
-    if (result == 0 && f->verdict == GATE_RIGHT && index % LAWS == 0) {
+    if (result == 0 && f->verdict == GATE_RIGHT && how->laws) {
         result = try_laws(c, p, f);
     }
-    if (result == 0 && f->verdict == GATE_RIGHT && index % ELSEWHERE == THERE) {
-        result = run_elsewhere(c, p, workspace, at_end, digest, f);
+    if (result == 0 && f->verdict == GATE_RIGHT && how->elsewhere) {
+        result = run_elsewhere(c, p, workspace, how->at_end, digest, f);
     }
     if (result == 0 && f->verdict == GATE_RIGHT) {
         result = ask_again(c, p, workspace, f);
@@ -354,32 +382,67 @@ static int run_case(const struct checking *c, struct merge_problem *p, size_t wo
     return result;
 }
 
-static long long work_of(const struct merge_recipe *r) {
+/* Asks for a recipe, and runs it if `how` is not NULL. 1, 0 or -1, as in check.h. */
+static int try_recipe(const struct checking *c, const struct merge_recipe *recipe,
+                      const struct how *how, struct merge_finding *f) {
+    struct merge_problem p;
+    size_t workspace = 0;
+    if (merge_problem_new(&p, recipe, c->kernel) != 0) {
+        return no_memory();
+    }
+    int result = ask(c, &p, &workspace, f);
+    if (result > 0 && f->verdict == GATE_RIGHT && how != NULL) {
+        result = run_case(c, &p, workspace, how, f) == 0 ? 1 : -1;
+    }
+    merge_problem_free(&p);
+    return result;
+}
+
+long long merge_work_of(const struct merge_recipe *r) {
     return (long long)r->n_parts * r->n_rows * r->n_heads * r->head_dim;
+}
+
+/* Attempts, until the kernel takes one. */
+static int try_case(const struct checking *c, const struct gate_options *o, long long index,
+                    const volatile int *stop, const struct how *how, struct merge_recipe *recipe,
+                    struct merge_finding *f) {
+    int work = tier_work[o->tier] / (runner_is_simulated(c->runner) ? SIMULATED : 1), result = 0;
+    for (int attempt = 0; attempt < ATTEMPTS && result == 0 && *stop == 0; attempt++) {
+        merge_recipe_make(recipe, c->kernel, o->seed, index, attempt, o->shape.head_dim, work);
+        result = try_recipe(c, recipe, how, f);
+    }
+    return result;
 }
 
 int merge_check_case(const struct gate_options *options, struct runner *runner, long long index,
                      const volatile int *stop, struct merge_found *found,
                      struct merge_counts *counts) {
-    struct checking c = {options, runner, runner_merge_kernel(runner), counts};
-    struct merge_finding *f = &found->finding;
-    int result = 0;
+    const struct checking c = {runner, runner_merge_kernel(runner), counts};
+    const struct how how = {index % 4 != 3, index % LAWS == 0, index % ELSEWHERE == THERE};
     *found = (struct merge_found){.index = index};
-    for (int attempt = 0; attempt < ATTEMPTS && result == 0 && *stop == 0; attempt++) {
-        struct merge_problem p;
-        size_t workspace = 0;
-        merge_recipe_make(&found->recipe, c.kernel, options->seed, index, attempt,
-                          options->shape.head_dim,
-                          tier_work[options->tier] / (runner_is_simulated(runner) ? SIMULATED : 1));
-        if (merge_problem_new(&p, &found->recipe, c.kernel) != 0) {
-            return no_memory();
-        }
-        result = ask(&c, &p, &workspace, f);
-        if (result > 0 && f->verdict == GATE_RIGHT) {
-            result = run_case(&c, &p, workspace, index, f) == 0 ? 1 : -1;
-        }
-        merge_problem_free(&p);
-    }
-    found->work = work_of(&found->recipe);
+    int result = try_case(&c, options, index, stop, &how, &found->recipe, &found->finding);
+    found->work = merge_work_of(&found->recipe);
     return result;
+}
+
+int merge_recipe_taken(const struct gate_options *options, struct runner *runner, long long index,
+                       const volatile int *stop, struct merge_recipe *recipe) {
+    struct merge_counts counts = {0, 0};
+    const struct checking c = {runner, runner_merge_kernel(runner), &counts};
+    struct merge_finding finding;
+    return try_case(&c, options, index, stop, NULL, recipe, &finding);
+}
+
+int merge_check_recipe(struct runner *runner, const struct merge_recipe *recipe, int elsewhere,
+                       struct merge_finding *f) {
+    struct merge_counts counts = {0, 0};
+    const struct checking c = {runner, runner_merge_kernel(runner), &counts};
+    const struct how how = {.at_end = 1, .laws = 1, .elsewhere = elsewhere};
+    const char *why_not = merge_recipe_excluded(recipe, c.kernel);
+    *f = (struct merge_finding){.of = gate_no_finding};
+    if (why_not != NULL) {
+        (void)snprintf(f->of.text, sizeof f->of.text, "it has what cp_merge_kernel.%s", why_not);
+        return 0;
+    }
+    return try_recipe(&c, recipe, &how, f);
 }

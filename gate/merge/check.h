@@ -17,6 +17,19 @@ int merge_check_case(const struct gate_options *options, struct runner *runner, 
                      const volatile int *stop, struct merge_found *found,
                      struct merge_counts *counts);
 
+/* Runs one recipe in the kernel's process, with all that case `index` of some seed gets only now
+ * and then: the laws of MERGING-2, also other processes where `elsewhere` is 1. Returns as
+ * above; 0 too where the recipe has what the kernel declares that no call has. */
+int merge_check_recipe(struct runner *runner, const struct merge_recipe *recipe, int elsewhere,
+                       struct merge_finding *finding);
+
+/* The sizes that the kernel takes of case `index`. As above, and nothing runs. */
+int merge_recipe_taken(const struct gate_options *options, struct runner *runner, long long index,
+                       const volatile int *stop, struct merge_recipe *recipe);
+
+/* About how large a case is: of two cases, reports show the smaller one. */
+long long merge_work_of(const struct merge_recipe *recipe);
+
 /* Runs all cases of the options, in options->jobs threads; the first one uses `runner`. 0, or -1
  * after saying why there is no verdict. */
 int merge_check(const struct gate_options *options, struct runner *runner, gate_starter *start,

@@ -49,13 +49,13 @@ static long long take_case(struct crew *c) {
 }
 
 static void hand_in(struct crew *c, int ran, const struct merge_found *found,
-                    const struct merge_counts *counts) {
+                    const struct merge_counts *counts, double seconds) {
     pthread_mutex_lock(&c->lock);
     struct merge_result *r = c->result;
     r->runs += counts->runs;
     r->laws += counts->laws;
     if (ran > 0) {
-        merge_result_count(r, found);
+        merge_result_count(r, found, seconds);
     } else if (ran < 0) {
         r->failed = 1;
     } else if (*c->stop == 0) {
@@ -71,8 +71,9 @@ static void work(void *task, struct runner *runner) {
     long long index;
     while ((index = take_case(c)) >= 0) {
         struct merge_counts counts = {0, 0};
+        double began = seconds_now();
         int ran = merge_check_case(c->options, runner, index, c->stop, &found, &counts);
-        hand_in(c, ran, &found, &counts);
+        hand_in(c, ran, &found, &counts, seconds_now() - began);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "chunkproof/version.h"
 #include "cli/base/json.h"
+#include "gate/merge/case_file.h"
 #include "gate/merge/mistakes.h"
 #include "gate/merge/report.h"
 #include "gate/report/held.h"
@@ -34,7 +35,7 @@ static json_t *layout_json(const struct cp_merge_layout *l) {
 
 static json_t *kernel_json(const struct merge_report *report) {
     static const char *const lse[] = {"asked", "always", "never"};
-    static const char *const empty_l[] = {"minus", "either", "value"};
+    static const char *const empty_l[] = {"minus", "either", "value", "any"};
     static const char *const forms[] = {"lse", "sums", "undivided"};
     const struct cp_merge_kernel *k = report->kernel;
     json_t *value = k->empty_lse != CP_EMPTY_VALUE ? json_null()
@@ -85,25 +86,32 @@ static json_t *tallies_json(const struct merge_result *r) {
     return all;
 }
 
+/* As in the file of a case, and in words. */
 static json_t *recipe_json(const struct merge_recipe *r) {
     char line[MERGE_LINE];
+    json_t *json = merge_recipe_json(r);
     merge_recipe_print(r, line);
-    return json_pack("{s:s,s:i,s:i,s:i,s:i,s:s}", "values", merge_values_names[r->values],
-                     "n_parts", r->n_parts, "n_rows", r->n_rows, "n_heads", r->n_heads, "head_dim",
-                     r->head_dim, "words", line);
+    if (json != NULL && json_object_set_new(json, "words", json_string(line)) != 0) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
 }
 
 static json_t *found_json(const struct merge_report *report, const struct merge_found *found) {
     const struct gate_finding *f = &found->finding.of;
     int verdict = found->finding.verdict, why = merge_likeliest(report->result, verdict);
     return json_pack(
-        "{s:s,s:I,s:I,s:s,s:o,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:o,s:b,s:o}", "verdict",
+        "{s:s,s:I,s:I,s:s,s:o,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o}", "verdict",
         merge_verdict_name(verdict), "cases", (json_int_t)report->result->verdicts[verdict], "case",
         (json_int_t)found->index, "clause", f->clause, "text", json_clean(f->text), "row", f->row,
         "head", f->head, "element", f->element, "got", json_number(f->got), "expected",
         json_number(f->expected), "bound", json_number(f->bound), "recipe",
-        recipe_json(&found->recipe), "again", json_own(merge_again(report, found)), "needs_others",
-        found->needs_others, "why", why >= 0 ? json_clean(merge_mistake_words(why)) : json_null());
+        recipe_json(&found->recipe), "file",
+        found->file[0] != '\0' ? json_clean(found->file) : json_null(), "again",
+        json_own(merge_again(report, found)), "needs_others", merge_needs_others(found), "why",
+        why >= 0 ? json_clean(merge_mistake_words(why)) : json_null(), "explain",
+        json_own(merge_why(report, found)));
 }
 
 static json_t *all_found_json(const struct merge_report *report) {
@@ -118,14 +126,13 @@ static json_t *all_found_json(const struct merge_report *report) {
 
 int merge_print_json(FILE *file, const struct merge_report *report) {
     const struct merge_result *r = report->result;
-    const struct gate_report of_command = {.options = report->options};
     const char *why = merge_no_answer(r);
     json_t *json = json_pack(
         "{s:s,s:s,s:o,s:o,s:s,s:o,s:o,s:s,s:o,s:b,s:f,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:I,s:o,s:o,"
         "s:{s:i,s:i,s:i,s:i},s:o}",
         "format", FORMAT, "chunkproof", cp_version(), "kernel", kernel_json(report), "held_from",
         gate_held_json(report->contained), "tier", gate_tier_names[report->options->tier], "seed",
-        json_sprintf("%llu", report->options->seed), "again", json_own(gate_run_again(&of_command)),
+        json_sprintf("%llu", report->options->seed), "again", json_own(merge_run_again(report)),
         "verdict", merge_answer(r), "no_verdict", why != NULL ? json_clean(why) : json_null(),
         "interrupted", r->interrupted, "seconds", r->seconds, "asked", (json_int_t)r->asked,
         "cases", (json_int_t)r->cases, "wrong", (json_int_t)merge_wrong_cases(r), "refused",

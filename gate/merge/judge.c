@@ -133,18 +133,22 @@ static void compare(struct merge_finding *finding, int has_keys, int row, int he
 
 static void say(struct merge_finding *finding) {
     struct gate_finding *f = &finding->of;
-    char where[64], within[64];
+    char where[64], within[64], got[40], expected[40];
     finding->verdict = f->verdict;
     if (f->verdict == GATE_RIGHT) {
         return;
     }
     (void)snprintf(where, sizeof where, f->element < 0 ? "lse" : "out, element %d", f->element);
     (void)snprintf(within, sizeof within, f->bound > 0.0 ? " within %.3g" : " exactly", f->bound);
+    (void)snprintf(got, sizeof got, "%.9g", gate_plain(f->got));
+    (void)snprintf(expected, sizeof expected, "%.9g", f->expected);
+    if (strcmp(got, expected) == 0) { /* of binary64 */
+        (void)snprintf(got, sizeof got, "%.17g", gate_plain(f->got));
+        (void)snprintf(expected, sizeof expected, "%.17g", f->expected);
+    }
     (void)snprintf(f->text, sizeof f->text,
-                   "%s of row %d, head %d is %.9g and must be %.9g%s; %lld of %lld numbers are "
-                   "wrong",
-                   where, f->row, f->head, gate_plain(f->got), f->expected, within, f->wrong,
-                   f->compared);
+                   "%s of row %d, head %d is %s and must be %s%s; %lld of %lld numbers are wrong",
+                   where, f->row, f->head, got, expected, within, f->wrong, f->compared);
 }
 
 int merge_judge(const struct merge_arrays *a, struct merge_finding *finding) {

@@ -3,8 +3,9 @@
  *
  *   seed, index -> recipe -> problem, values -> arrays -> runner -> judge -> finding -> result
  *
- * What attention has and merges have not yet: --save and its cases for `replay` and `explain`,
- * --state, --junit, --html, --rules. */
+ * then the smallest case of each verdict is made smaller and kept (save.h), and `chunkproof replay`
+ * and `chunkproof explain` run it again (replay.h). What attention has and merges have not: --state
+ * and --rules. */
 #ifndef CHUNKPROOF_GATE_MERGE_MERGE_H
 #define CHUNKPROOF_GATE_MERGE_MERGE_H
 

@@ -25,6 +25,7 @@ enum step {
     SUMS_ONCE,
     SUMS_TWICE,
     SUMS_AS_THEY_ARE,
+    SUMS_ABOVE_ALONE,
     STEPS
 };
 
@@ -34,19 +35,24 @@ struct tried {
     const struct merge_problem *problem;
     int row, head;
     int n, d, base;
-    double *l;         /* [n] */
+    /* Weights: n exp(m). Of parts with log-sum-exps m is that, and n is 1. */
+    double *m, *sum;   /* [n] */
     double *out, *lse; /* [d], and one */
     struct merge_expected right, other;
 };
 
 /* How a merge goes wrong in its reference, its weights or its logarithm. All zeros: it does not. */
 struct wrong {
-    enum { LARGEST, ZERO, LARGEST_OR_ZERO, SMALLEST } reference;
+    enum { LARGEST, ZERO, LARGEST_OR_FROM, SMALLEST } reference;
+    double from;      /* of LARGEST_OR_FROM: where the maximum begins */
     int other_base;   /* of the exponential and the logarithm */
     int undivided;    /* sums are not divided */
     int empty_is_0;   /* the log-sum-exp of a part without keys counts as 0 */
     int multiplies;   /* what a part without keys has is multiplied by the weight 0 */
     int unguarded;    /* -infinity - -infinity is computed */
+    int none_of_0;    /* a sum of weights that is 0 counts as no key */
+    int sum_of_other; /* the sum has exponentials of the other base, and weights have not */
+    int most_in_sum;  /* so many parts count in the sum of weights; 0: all */
     int most;         /* so many parts count; 0: all */
     int first;        /* the first part that counts */
     int all_but_last; /* the last one does not */
@@ -72,23 +78,27 @@ static int begin_of(const struct tried *t, const struct wrong *w) {
 static int end_of(const struct tried *t, const struct wrong *w) {
     int end = w->most > 0 && w->most < t->n ? w->most : t->n - w->all_but_last;
     for (int i = 0; w->stops && i < end; i++) {
-        end = t->l[i] == -INFINITY ? i : end;
+        end = t->m[i] == -INFINITY ? i : end;
     }
     return end;
 }
 
-static double l_of(const struct tried *t, const struct wrong *w, int i) {
-    int at = w->reversed ? t->n - 1 - i : (i + w->shift) % t->n;
-    return w->equal ? 0.0 : w->empty_is_0 && t->l[at] == -INFINITY ? 0.0 : t->l[at];
+static int place_of(const struct tried *t, const struct wrong *w, int i) {
+    return w->reversed ? t->n - 1 - i : (i + w->shift) % t->n;
+}
+
+static double m_of(const struct tried *t, const struct wrong *w, int i) {
+    double m = t->m[place_of(t, w, i)];
+    return w->equal ? 0.0 : w->empty_is_0 && m == -INFINITY ? 0.0 : m;
 }
 
 static double reference_of(const struct tried *t, const struct wrong *w) {
     double m = w->reference == SMALLEST ? INFINITY : -INFINITY;
     for (int i = begin_of(t, w); i < end_of(t, w); i++) {
-        double l = l_of(t, w, i);
-        m = w->reference == SMALLEST ? fmin(m, l) : fmax(m, l);
+        double m_i = m_of(t, w, i);
+        m = w->reference == SMALLEST ? fmin(m, m_i) : fmax(m, m_i);
     }
-    return w->reference == ZERO ? 0.0 : w->reference == LARGEST_OR_ZERO ? fmax(m, 0.0) : m;
+    return w->reference == ZERO ? 0.0 : w->reference == LARGEST_OR_FROM ? fmax(m, w->from) : m;
 }
 
 static double lse_of(const struct tried *t, const struct wrong *w, double m, double n) {
@@ -100,7 +110,7 @@ static double lse_of(const struct tried *t, const struct wrong *w, double m, dou
     case LSE_LOG:
         return to_log(base, n);
     case LSE_FIRST:
-        return t->n > 0 ? t->l[0] : -INFINITY;
+        return t->n > 0 ? t->m[0] : -INFINITY;
     case LSE_OTHER_BASE:
         return t->base == CP_BASE_2 ? right * NATS : right / NATS;
     case LSE_OTHER_LOG:
@@ -126,12 +136,17 @@ static void merge_wrongly(const struct tried *t, const struct wrong *w) {
     }
     for (int i = begin_of(t, w); i < end_of(t, w); i++) {
         const double *o = merge_o_of(t->problem, t->row, i, t->head);
-        double p = to_exp(base, l_of(t, w, i) - m);
+        double sum = t->sum[place_of(t, w, i)], p = to_exp(base, m_of(t, w, i) - m) * sum;
         int counts = p != 0.0 || w->multiplies;
-        n += p;
+        double in_sum = w->sum_of_other ? to_exp(!base, m_of(t, w, i) - m) * sum : p;
+        n += w->most_in_sum > 0 && i >= w->most_in_sum ? 0.0 : in_sum;
         for (int e = 0; e < t->d && counts; e++) {
             t->out[e] += p * o[e];
         }
+    }
+    if (n == 0.0 && w->none_of_0) {
+        nothing(t);
+        return;
     }
     for (int e = 0; e < t->d && !w->undivided; e++) {
         t->out[e] /= n;
@@ -145,12 +160,12 @@ static void merge_stale(const struct tried *t, int stale_o, int stale_n) {
     nothing(t);
     for (int i = 0; i < t->n; i++) {
         const double *o = merge_o_of(t->problem, t->row, i, t->head);
-        double l = t->l[i], m_new = fmax(m, l);
-        if (l == -INFINITY) {
+        double m_i = t->m[i], m_new = fmax(m, m_i);
+        if (m_i == -INFINITY) {
             continue;
         }
         double factor = m == -INFINITY ? 0.0 : to_exp(t->base, m - m_new);
-        double p = to_exp(t->base, l - m_new);
+        double p = to_exp(t->base, m_i - m_new) * t->sum[i];
         n = n * (stale_n && m != -INFINITY ? 1.0 : factor) + p;
         for (int e = 0; e < t->d; e++) {
             t->out[e] = t->out[e] * (stale_o ? 1.0 : factor) + p * o[e];
@@ -169,11 +184,11 @@ static void merge_light_pairs(const struct tried *t) {
     nothing(t);
     for (int i = 0; i < t->n; i++) {
         const double *o = merge_o_of(t->problem, t->row, i, t->head);
-        double m = fmax(l, t->l[i]);
+        double l_i = merge_l_of(t->problem, t->row, i, t->head), m = fmax(l, l_i);
         if (m == -INFINITY) {
             continue;
         }
-        double a = to_exp(t->base, l - m), b = to_exp(t->base, t->l[i] - m);
+        double a = to_exp(t->base, l - m), b = to_exp(t->base, l_i - m);
         for (int e = 0; e < t->d && b > 0.0; e++) {
             t->out[e] = (a * t->out[e] + b * o[e]) / (a + b);
         }
@@ -186,14 +201,17 @@ static void take_heaviest(const struct tried *t) {
     int heaviest = 0;
     nothing(t);
     for (int i = 0; i < t->n; i++) {
-        heaviest = t->l[i] > t->l[heaviest] ? i : heaviest;
+        heaviest = merge_l_of(t->problem, t->row, i, t->head) >
+                           merge_l_of(t->problem, t->row, heaviest, t->head)
+                       ? i
+                       : heaviest;
     }
-    if (t->n > 0 && t->l[heaviest] > -INFINITY) {
+    if (t->n > 0 && merge_has_keys(t->problem, t->row, t->head)) {
         const double *o = merge_o_of(t->problem, t->row, heaviest, t->head);
         for (int e = 0; e < t->d; e++) {
             t->out[e] = o[e];
         }
-        *t->lse = t->l[heaviest];
+        *t->lse = merge_l_of(t->problem, t->row, heaviest, t->head);
     }
 }
 
@@ -204,16 +222,17 @@ static void merge_sums_wrongly(const struct tried *t, enum step step) {
     double m = -INFINITY, n = 0.0;
     nothing(t);
     for (int i = 0; i < t->n; i++) {
-        m = t->l[i] == -INFINITY ? m : fmax(m, merge_m_of(p, t->row, i, t->head));
+        m = fmax(m, t->m[i]);
     }
     for (int i = 0; i < t->n; i++) {
         const double *o = merge_o_of(p, t->row, i, t->head);
-        double sum = merge_n_of(p, t->row, i, t->head);
-        double f = sum > 0.0 ? to_exp(t->base, merge_m_of(p, t->row, i, t->head) - m) : 0.0;
+        double sum = t->sum[i], f = t->m[i] > -INFINITY ? to_exp(t->base, t->m[i] - m) : 0.0;
         double times = step == SUMS_TWICE                     ? sum * sum
                        : step == SUMS_ONCE || step == NO_SUMS ? 1.0
                                                               : sum;
-        n += step == NO_SUMS ? f : step == SUMS_AS_THEY_ARE ? sum : f * sum;
+        n += step == NO_SUMS || step == SUMS_ABOVE_ALONE ? f
+             : step == SUMS_AS_THEY_ARE                  ? sum
+                                                         : f * sum;
         for (int e = 0; e < t->d && f > 0.0; e++) {
             t->out[e] += f * times * o[e];
         }
@@ -272,12 +291,24 @@ static const struct mistake mistakes[] = {
      "computed as any other (MERGING-9)",
      {.multiplies = 1, .unguarded = 1}},
     {"the maximum begins at 0, and not at -infinity (MERGING-1)",
-     {.reference = LARGEST_OR_ZERO, .unguarded = 1}},
+     {.reference = LARGEST_OR_FROM, .unguarded = 1}},
+    {"the maximum begins at 0, and not at -infinity, and a sum of 0 counts as no key (MERGING-1)",
+     {.reference = LARGEST_OR_FROM, .none_of_0 = 1}},
+    {"the maximum begins at -10000, and not at -infinity (MERGING-1)",
+     {.reference = LARGEST_OR_FROM, .from = -1e4, .unguarded = 1}},
+    {"the maximum begins at -10000, and not at -infinity, and a sum of 0 counts as no key",
+     {.reference = LARGEST_OR_FROM, .from = -1e4, .none_of_0 = 1}},
+    {"the maximum begins at -50000, and not at -infinity (MERGING-1)",
+     {.reference = LARGEST_OR_FROM, .from = -5e4, .unguarded = 1}},
+    {"the maximum begins at -50000, and not at -infinity, and a sum of 0 counts as no key",
+     {.reference = LARGEST_OR_FROM, .from = -5e4, .none_of_0 = 1}},
     {"the maximum is not subtracted from log-sum-exps: weights overflow or vanish (MERGING-1)",
      {.reference = ZERO, .unguarded = 1}},
     {"the smallest log-sum-exp is subtracted, and not the largest",
      {.reference = SMALLEST, .unguarded = 1}},
     {"weights are exponentials of the other base; `base` declares it (CONV-1)", {.other_base = 1}},
+    {"the sum of weights has exponentials of the other base, and the weights have not",
+     {.sum_of_other = 1}},
     {"the log-sum-exp is written in the other base (CONV-1)", {.lse = LSE_OTHER_BASE}},
     {"the logarithm in the log-sum-exp has the other base", {.lse = LSE_OTHER_LOG}},
     {"sums are not divided by the sum of weights", {.undivided = 1}},
@@ -291,6 +322,15 @@ static const struct mistake mistakes[] = {
     {"a part without keys counts as if its log-sum-exp were 0", {.empty_is_0 = 1, .multiplies = 1}},
     {"only the first two parts count", {.most = 2}},
     {"only the first part counts", {.most = 1}},
+    {"only the first 32 parts count", {.most = 32}},
+    {"only the first 64 parts count", {.most = 64}},
+    {"only the first 128 parts count", {.most = 128}},
+    {"only the first 256 parts count", {.most = 256}},
+    {"only the first 512 parts count", {.most = 512}},
+    {"the sum of weights has only the first 32 parts", {.most_in_sum = 32}},
+    {"the sum of weights has only the first 64 parts", {.most_in_sum = 64}},
+    {"the sum of weights has only the first 128 parts", {.most_in_sum = 128}},
+    {"the sum of weights has only the first 256 parts", {.most_in_sum = 256}},
     {"the last part does not count", {.all_but_last = 1}},
     {"the first part does not count", {.first = 1}},
     {"nothing counts from the first part without keys on", {.stops = 1}},
@@ -311,6 +351,7 @@ static const char *const step_words[STEPS] = {
     "outputs are taken for sums of weighted values: they are not multiplied by n (MERGING-12)",
     "sums of weighted values are taken for outputs: n multiplies them again (MERGING-12)",
     "sums n are added up as they are, whatever the maxima of their parts (MERGING-12)",
+    "the sum of weights has exp(m) of a part, without its n (MERGING-12)",
 };
 
 #define TABLE ((int)(sizeof mistakes / sizeof mistakes[0]))
@@ -323,13 +364,13 @@ const char *merge_mistake_words(int i) {
     return i < TABLE ? mistakes[i].words : step_words[i - TABLE];
 }
 
-/* Right results, of another row or head. */
+/* Right results, of another row or head that has keys: those of none may come from anywhere. */
 static int are_of_others(struct tried *t) {
     const struct merge_problem *p = t->problem;
     int n = p->recipe.n_rows * p->recipe.n_heads, found = 0;
     for (int x = 0; x < n && x < MOST_OTHERS && !found; x++) {
         int row = x / p->recipe.n_heads, head = x % p->recipe.n_heads;
-        if ((row != t->row || head != t->head) && merge_certify(p, row, head, &t->other) >= 0) {
+        if ((row != t->row || head != t->head) && merge_certify(p, row, head, &t->other) > 0) {
             for (int e = 0; e < t->d; e++) {
                 t->out[e] = t->other.expected[e];
             }
@@ -340,6 +381,15 @@ static int are_of_others(struct tried *t) {
     return found;
 }
 
+/* What the parts of a row and head weigh; of as many as there are in the one that is tried. */
+static void take_weights(const struct tried *t, int row, int head) {
+    const struct merge_problem *p = t->problem;
+    for (int i = 0; i < t->n; i++) {
+        t->m[i] = merge_m_of(p, row, i, head);
+        t->sum[i] = p->n != NULL ? merge_n_of(p, row, i, head) : 1.0;
+    }
+}
+
 /* Right outputs, with the log-sum-exps of another row or head. */
 static int have_other_weights(struct tried *t) {
     static const struct wrong right = {.reference = LARGEST};
@@ -348,13 +398,12 @@ static int have_other_weights(struct tried *t) {
     for (int x = 0; x < n && x < MOST_OTHERS && !found; x++) {
         int row = x / p->recipe.n_heads, head = x % p->recipe.n_heads;
         if ((row != t->row || head != t->head) && merge_parts_of(p, row) >= t->n) {
-            for (int i = 0; i < t->n; i++) {
-                t->l[i] = merge_l_of(p, row, i, head);
-            }
+            take_weights(t, row, head);
             merge_wrongly(t, &right);
             found = agree(t);
         }
     }
+    take_weights(t, t->row, t->head);
     return found;
 }
 
@@ -395,9 +444,7 @@ static int gives(struct tried *t, int mistake) {
 
 /* Takes back those that do not give the numbers of this row and head. */
 static void try_pair(struct tried *t, unsigned long long *left) {
-    for (int i = 0; i < t->n; i++) {
-        t->l[i] = merge_l_of(t->problem, t->row, i, t->head);
-    }
+    take_weights(t, t->row, t->head);
     if (merge_certify(t->problem, t->row, t->head, &t->right) < 0) {
         *left = 0;
     }
@@ -411,7 +458,7 @@ static void try_pair(struct tried *t, unsigned long long *left) {
 void merge_find_mistakes(const struct merge_arrays *a, struct merge_finding *finding) {
     const struct merge_problem *p = a->problem;
     size_t d = (size_t)p->recipe.head_dim, n = CP_MERGE_MOST_PARTS;
-    double *memory = malloc((5 * (d + 1) + n) * sizeof *memory);
+    double *memory = malloc((5 * (d + 1) + 2 * n) * sizeof *memory);
     unsigned long long left = memory != NULL ? (1ULL << (TABLE + STEPS)) - 1 : 0;
     for (int i = 0; i < finding->n_pairs && left != 0; i++) {
         double *out = memory + 4 * (d + 1);
@@ -423,7 +470,8 @@ void merge_find_mistakes(const struct merge_arrays *a, struct merge_finding *fin
                           .n = merge_parts_of(p, row),
                           .d = (int)d,
                           .base = p->kernel->base,
-                          .l = out + d + 1,
+                          .m = out + d + 1,
+                          .sum = out + d + 1 + n,
                           .out = out,
                           .lse = out + d,
                           .right = {memory, memory + d + 1},

@@ -8,9 +8,9 @@
 #define RENEWED 17 /* one case in so many runs again with other numbers */
 #define SERVER  25 /* one in so many has many rows, and one as many heads */
 
-const char *const merge_values_names[MERGE_VALUES] = {"count",   "select", "normal", "equal",
-                                                      "light",   "low",    "high",   "rising",
-                                                      "falling", "empty",  "many",   "apart"};
+const char *const merge_values_names[MERGE_VALUES + 1] = {
+    "count",  "select",  "normal", "equal", "light", "low", "high",
+    "rising", "falling", "empty",  "many",  "apart", NULL};
 const char *const merge_values_words[MERGE_VALUES] = {
     "whole weights: which parts count, and how often",
     "one part is far heavier: where it lies",
@@ -114,6 +114,25 @@ void merge_recipe_make(struct merge_recipe *r, const struct cp_merge_kernel *ker
     r->asks_lse =
         kernel->lse == CP_LSE_ALWAYS || kernel->in_place || (kernel->lse == CP_LSE_ASKED && asks);
     r->renewed = index % RENEWED == 3;
+}
+
+static int is_another(int order, int declared) {
+    return declared != 0 && order != declared;
+}
+
+const char *merge_recipe_excluded(const struct merge_recipe *r, const struct cp_merge_kernel *k) {
+    return r->n_parts < merge_least_parts(k)   ? "least_parts excludes: so few parts"
+           : r->n_parts > merge_most_parts(k)  ? "most_parts excludes: so many parts"
+           : is_another(r->o, k->layout.o)     ? "layout.o excludes: another order of outputs"
+           : is_another(r->l, k->layout.l)     ? "layout.l excludes: another order"
+           : is_another(r->lse, k->layout.lse) ? "layout.lse excludes: another order"
+           : r->gaps && k->layout.gaps == CP_GAPS_NONE ? "layout.gaps excludes: gaps"
+           : r->asks_lse && k->lse == CP_LSE_NEVER     ? "lse excludes: log-sum-exps"
+           : !r->asks_lse && (k->lse == CP_LSE_ALWAYS || k->in_place)
+               ? "lse excludes: no log-sum-exps"
+           : r->empties && (k->never & CP_NEVER_EMPTY_PARTS) != 0
+               ? "never excludes: CP_NEVER_EMPTY_PARTS"
+               : NULL;
 }
 
 void merge_recipe_print(const struct merge_recipe *r, char line[MERGE_LINE]) {

@@ -21,8 +21,8 @@ enum merge_values {
     MERGE_VALUES
 };
 
-extern const char *const merge_values_names[MERGE_VALUES];
-extern const char *const merge_values_words[MERGE_VALUES]; /* what they show */
+extern const char *const merge_values_names[MERGE_VALUES + 1]; /* ends with NULL */
+extern const char *const merge_values_words[MERGE_VALUES];     /* what they show */
 
 struct merge_recipe {
     unsigned long long seed; /* of the numbers */
@@ -39,6 +39,11 @@ struct merge_recipe {
  * `work` limits rows times heads times parts times d. */
 void merge_recipe_make(struct merge_recipe *recipe, const struct cp_merge_kernel *kernel,
                        unsigned long long seed, long long index, int attempt, int d, int work);
+
+/* What of a recipe no call of the kernel has, as a case may that was kept for another kernel:
+ * "layout.o excludes: another order of outputs", behind the symbol; NULL: nothing. */
+const char *merge_recipe_excluded(const struct merge_recipe *recipe,
+                                  const struct cp_merge_kernel *kernel);
 
 /* The recipe in one line, for people. */
 #define MERGE_LINE 320

@@ -15,7 +15,8 @@ static int is_smaller(const struct merge_found *a, const struct merge_found *b) 
     return a->work != b->work ? a->work < b->work : a->index < b->index;
 }
 
-void merge_result_count(struct merge_result *result, const struct merge_found *found) {
+void merge_result_count(struct merge_result *result, const struct merge_found *found,
+                        double seconds) {
     const struct merge_finding *f = &found->finding;
     struct merge_tally *tally = &result->tally[found->recipe.values];
     struct merge_sizes *sizes = &result->sizes;
@@ -23,7 +24,12 @@ void merge_result_count(struct merge_result *result, const struct merge_found *f
     int is_wrong = f->verdict != GATE_RIGHT;
     result->cases++;
     tally->cases++;
+    tally->seconds += seconds;
+    if (is_wrong && (tally->wrong == 0 || is_smaller(found, &tally->smallest))) {
+        tally->smallest = *found;
+    }
     tally->wrong += is_wrong;
+    tally->verdicts[f->verdict]++;
     tally->compared += f->of.compared;
     tally->unclaimed += f->of.unclaimed;
     tally->largest = f->of.largest > tally->largest ? f->of.largest : tally->largest;
@@ -49,7 +55,7 @@ int merge_likeliest(const struct merge_result *result, int verdict) {
             likeliest = i;
         }
     }
-    return likeliest;
+    return likeliest >= 0 && 4 * explained[likeliest] >= result->verdicts[verdict] ? likeliest : -1;
 }
 
 long long merge_wrong_cases(const struct merge_result *result) {

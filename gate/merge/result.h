@@ -11,12 +11,18 @@ struct merge_found {
     struct merge_recipe recipe;
     struct merge_finding finding;
     int needs_others; /* 1: the case is right without the cases before it */
+    int has_before;   /* 1: wrong in a new process after `before`, right without it */
+    struct merge_recipe before;
+    char file[256]; /* where the case was saved; "": nowhere */
 };
 
 /* What came of all cases with one kind of values. */
 struct merge_tally {
     long long cases, wrong, compared, unclaimed;
     double largest; /* error / bound */
+    double seconds;
+    long long verdicts[MERGE_VERDICTS];
+    struct merge_found smallest; /* the smallest case that is not right, if any */
 };
 
 /* The largest sizes of cases that ran. */
@@ -39,13 +45,15 @@ struct merge_result {
     double seconds;
 };
 
-/* Counts one more case. */
-void merge_result_count(struct merge_result *result, const struct merge_found *found);
+/* Counts one more case, which took so many seconds. */
+void merge_result_count(struct merge_result *result, const struct merge_found *found,
+                        double seconds);
 
 long long merge_wrong_cases(const struct merge_result *result);
 long long merge_unclaimed(const struct merge_result *result);
 
-/* The mistake that gives the most cases of a verdict, the first of these; -1: none gives any. */
+/* The mistake that gives the most cases of a verdict, the first of these; -1: none gives a
+ * quarter of them, and fewer may be by chance. */
 int merge_likeliest(const struct merge_result *result, int verdict);
 
 /* Why there is no verdict; NULL: there is one. */

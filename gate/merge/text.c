@@ -56,11 +56,15 @@ static void print_found(FILE *file, const struct merge_report *report,
     text_put_clean(file, f->of.text);
     fprintf(file, "\n  smallest case: %s\n", line);
     text_put_line(file, "  again: ", merge_again(report, found),
-                  found->needs_others ? " (it needs the cases before it)\n" : "\n");
+                  merge_needs_others(found) ? " (it needs the cases before it)\n" : "\n");
     int likeliest = merge_likeliest(report->result, f->verdict);
     if (likeliest >= 0) {
         fprintf(file, "  why:   %s: all wrong numbers of %lld of these cases\n",
                 merge_mistake_words(likeliest), report->result->explained[f->verdict][likeliest]);
+    }
+    char *explain = merge_why(report, found);
+    if (explain != NULL) {
+        text_put_line(file, "  more:  ", explain, "\n");
     }
 }
 
@@ -79,6 +83,15 @@ static void print_notes(FILE *file, const struct merge_report *report) {
                 "\n%lld numbers have no finite bound, and were not judged; %lld cases have too few "
                 "that were\n",
                 merge_unclaimed(r), r->unjudged);
+    }
+    for (int i = 0; i < MERGE_VALUES; i++) {
+        const struct merge_tally *t = &r->tally[i];
+        if (2 * t->unclaimed > t->compared + t->unclaimed) {
+            fprintf(
+                file,
+                "of `%s` values only %lld of %lld numbers were judged: the declaration is wide\n",
+                merge_values_names[i], t->compared, t->compared + t->unclaimed);
+        }
     }
     if (why != NULL) {
         fprintf(file, "\nno verdict: %s\n", why);

@@ -64,6 +64,10 @@ char *merge_conventions(const struct cp_merge_kernel *k) {
         fprintf(out, "%sa part without keys has the log-sum-exp -infinity or +infinity", between);
         between = "; ";
     }
+    if (k->empty_l == CP_EMPTY_L_ANY) {
+        fprintf(out, "%sa part without keys may have any maximum", between);
+        between = "; ";
+    }
     if (k->empty_o == CP_EMPTY_O_NUMBERS) {
         fprintf(out, "%soutputs of parts without keys are finite", between);
         between = "; ";
@@ -102,13 +106,31 @@ char *merge_declares(const struct cp_merge_kernel *k) {
     return text;
 }
 
+char *merge_run_again(const struct merge_report *report) {
+    const struct gate_report of_command = {.options = report->options};
+    return gate_run_again(&of_command);
+}
+
 char *merge_again(const struct merge_report *report, const struct merge_found *found) {
     size_t size;
     char *text;
+    if (found->file[0] != '\0') {
+        return gate_file_again(report->options, found->file, "replay");
+    }
     FILE *out = text_open(&text, &size);
     gate_put_command(out, report->options);
     fprintf(out, " %s %lld", found->needs_others ? "--cases" : "--case",
             found->index + found->needs_others);
     text_close(out);
     return text;
+}
+
+int merge_needs_others(const struct merge_found *found) {
+    return found->needs_others && found->file[0] == '\0';
+}
+
+char *merge_why(const struct merge_report *report, const struct merge_found *found) {
+    return found->file[0] != '\0' && gate_is_of_numbers(found->finding.of.verdict)
+               ? gate_file_again(report->options, found->file, "explain")
+               : NULL;
 }

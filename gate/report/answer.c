@@ -389,16 +389,15 @@ int gate_case_needs_others(const struct gate_report *report, const struct gate_f
     return found->file[0] == '\0' && (found->needs_others || kept->needs_others);
 }
 
-static char *with_file(const struct gate_report *report, const struct gate_found *found,
-                       const char *command) {
+char *gate_file_again(const struct gate_options *o, const char *file, const char *command) {
     char *text;
     size_t size;
     FILE *out = text_open(&text, &size);
     fprintf(out, "chunkproof %s ", command);
-    put_word(out, found->file);
+    put_word(out, file);
     fputs(" --kernel ", out);
-    put_word(out, report->options->kernel);
-    put_place(out, report->options);
+    put_word(out, o->kernel);
+    put_place(out, o);
     text_close(out);
     return text;
 }
@@ -408,7 +407,7 @@ char *gate_case_again(const struct gate_report *report, const struct gate_found 
     char *text;
     size_t size;
     if (found->file[0] != '\0') {
-        return with_file(report, found, "replay");
+        return gate_file_again(report->options, found->file, "replay");
     }
     FILE *out = text_open(&text, &size);
     gate_put_command(out, report->options);
@@ -421,5 +420,7 @@ char *gate_case_why(const struct gate_report *report, const struct gate_found *f
     enum gate_verdict verdict = found->finding.verdict;
     int explained = verdict != GATE_FAILED && verdict != GATE_EXITED && verdict != GATE_CRASHED &&
                     verdict != GATE_HANGS;
-    return found->file[0] != '\0' && explained ? with_file(report, found, "explain") : NULL;
+    return found->file[0] != '\0' && explained
+               ? gate_file_again(report->options, found->file, "explain")
+               : NULL;
 }

@@ -39,19 +39,23 @@ int gate_files_open(struct gate_files *files, const struct gate_options *o) {
     return 0;
 }
 
+int gate_files_keep(struct gate_files *files, int format, int printed) {
+    struct output *output = &files->output[format];
+    if (!printed) {
+        int result = cannot(files, format);
+        output_drop(output);
+        return result;
+    }
+    return output_keep(output) != 0 ? cannot(files, format) : 0;
+}
+
 int gate_files_write(struct gate_files *files, const struct gate_report *report) {
     int result = 0;
     for (int i = 0; i < GATE_FORMATS; i++) {
-        struct output *output = &files->output[i];
-        if (output->file == NULL) {
-            continue;
-        }
-        errno = 0;
-        if (formats[i].print(output->file, report) != 0) {
-            result = cannot(files, i);
-            output_drop(output);
-        } else if (output_keep(output) != 0) {
-            result = cannot(files, i);
+        if (files->output[i].file != NULL) {
+            errno = 0;
+            int printed = formats[i].print(files->output[i].file, report) == 0;
+            result = gate_files_keep(files, i, printed) != 0 ? -1 : result;
         }
     }
     return result;

@@ -36,6 +36,9 @@ struct gate_files {
 int gate_files_open(struct gate_files *files, const struct gate_options *options);
 int gate_files_write(struct gate_files *files, const struct gate_report *report);
 
+/* Keeps one file if all of it was printed, else drops it. As above. */
+int gate_files_keep(struct gate_files *files, int format, int printed);
+
 /* Removes the open files, when there is nothing to report. */
 void gate_files_remove(struct gate_files *files);
 
@@ -108,6 +111,9 @@ char *gate_sizes_at_most(const struct gate_result *result);
 char *gate_run_again(const struct gate_report *report);
 char *gate_case_again(const struct gate_report *report, const struct gate_found *found);
 char *gate_case_why(const struct gate_report *report, const struct gate_found *found);
+
+/* The command that runs a case from its file: `chunkproof replay` or `chunkproof explain`. */
+char *gate_file_again(const struct gate_options *options, const char *file, const char *command);
 
 /* ---- Verdicts ---- */
 

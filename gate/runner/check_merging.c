@@ -39,8 +39,8 @@ static int check_choices(const struct cp_merge_kernel *kernel, const char *file,
         {"empty_lse", kernel->empty_lse, four,
          "CP_EMPTY_NEUTRAL (0), CP_EMPTY_NAN (1), CP_EMPTY_VALUE (2) or CP_EMPTY_UNSPECIFIED (3)"},
         {"empty_o", kernel->empty_o, two, "CP_EMPTY_O_ANY (0) or CP_EMPTY_O_NUMBERS (1)"},
-        {"empty_l", kernel->empty_l, three,
-         "CP_EMPTY_L_MINUS (0), CP_EMPTY_L_EITHER (1) or CP_EMPTY_L_VALUE (2)"},
+        {"empty_l", kernel->empty_l, RUN_BIT(CP_EMPTY_L_ANY) | three,
+         "CP_EMPTY_L_MINUS (0), CP_EMPTY_L_EITHER (1), CP_EMPTY_L_VALUE (2) or CP_EMPTY_L_ANY (3)"},
         {"never", kernel->never,
          RUN_BIT(0) | RUN_BIT(CP_NEVER_EMPTY_ROWS) | RUN_BIT(CP_NEVER_EMPTY_PARTS) |
              RUN_BIT(CP_NEVER_EMPTY_ROWS | CP_NEVER_EMPTY_PARTS),
@@ -113,6 +113,9 @@ static const char *what_does_not_fit(const struct cp_merge_kernel *kernel) {
                  "CP_MERGING_AT_ONCE or CP_MERGING_STATES"
            : kernel->form != CP_FORM_LSE && kernel->empty_l == CP_EMPTY_L_EITHER
                ? "empty_l may be CP_EMPTY_L_EITHER only of log-sum-exps (.form = CP_FORM_LSE)"
+           : kernel->form == CP_FORM_LSE && kernel->empty_l == CP_EMPTY_L_ANY
+               ? "empty_l may be CP_EMPTY_L_ANY only of parts that are given by sums: a "
+                 "log-sum-exp says whether a part has keys"
            : kernel->in_place && kernel->lse == CP_LSE_NEVER
                ? "in_place needs a log-sum-exp: .lse must not be CP_LSE_NEVER"
            : kernel->in_place && kernel->parts != CP_PARTS_EQUAL

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "gate/search/json_cases.h"
 #include "gate/search/result.h"
 
 /* Writes a case as a file: JSON, a few lines. 0, or -1 after saying what is wrong. */
@@ -18,6 +19,9 @@ struct gate_case {
     int other_bits; /* 1: that is its verdict, perhaps only in another process */
     int line;       /* the line of the file where the case begins; 0: the file has one case */
 };
+
+/* Reads one case, whose fields are zeros before. 0, or -1 after saying what is wrong. */
+int gate_case_read(struct gate_fields *in, const json_t *json, struct gate_case *one);
 
 /* Reads all cases of a file, in order. Returns their number, at least 1; or -1 after saying what is
  * wrong and where, in the name of `command`. The caller frees `cases`. */

@@ -34,7 +34,8 @@
  *     `empty_out`, `empty_lse`).
  *   - Log-sum-exps may be up to 100,000 nats above 0, or below it, and up to 40,000 apart.
  *   - Where parts are given by sums (`form`), l holds m, and n is 0 of a part without keys, and
- *     from 1 to CP_MERGE_MOST_SUM of another.
+ *     from 1 to CP_MERGE_MOST_SUM of another. m of a part without keys is -infinity (but see
+ *     `empty_l`).
  *   - No log-sum-exp of a part with keys is a NaN or an infinity. Outputs of parts with keys are
  *     finite, and their sums do not overflow the type in which the kernel adds them up.
  *
@@ -131,8 +132,9 @@ struct cp_merge_call {
 
 /* By which log-sum-exp a part says that it has no key. */
 #define CP_EMPTY_L_MINUS  0 /* -infinity */
-#define CP_EMPTY_L_EITHER 1 /* -infinity or +infinity, which some kernels write */
+#define CP_EMPTY_L_EITHER 1 /* -infinity or +infinity, which some kernels write; CP_FORM_LSE */
 #define CP_EMPTY_L_VALUE  2 /* `empty_l_value`: those of parts with keys are larger */
+#define CP_EMPTY_L_ANY    3 /* anything, as n is 0: not with CP_FORM_LSE */
 
 /* What no call has, beside CP_NEVER_EMPTY_ROWS of kernel.h, a row in which no part has a key. */
 #define CP_NEVER_EMPTY_PARTS 16 /* a part without keys: of a row that has parts */
