@@ -165,14 +165,15 @@ static json_t *next_value(struct place *place, const char *file, const char *com
 int gate_json_read(const char *file, const char *command, gate_json_taker *take, void *context) {
     size_t size = 0;
     char *bytes = read_file(file, command, &size);
+    int n = 0, result = 0;
+    if (bytes == NULL) {
+        return -1;
+    }
     struct place place = {bytes, bytes + size, 1};
-    int n = 0, result = bytes == NULL ? -1 : 0;
-    if (result == 0) {
-        skip_space(&place);
-        if (place.at == place.end) {
-            fprintf(stderr, "chunkproof %s: %s: there is no case in it\n", command, file);
-            result = -1;
-        }
+    skip_space(&place);
+    if (place.at == place.end) {
+        fprintf(stderr, "chunkproof %s: %s: there is no case in it\n", command, file);
+        result = -1;
     }
     while (result == 0 && place.at < place.end) {
         struct gate_fields in = {.file = file, .command = command};
