@@ -134,7 +134,8 @@ NOT_IN_VALGRIND = WALKS + (
     "gate_rotation", "device", "elsewhere", "runner", "runner_load", "emulate",
     "opt", "opt_amx", "opt_exp", "amx_dot", "simulate", "simulate_laws", "trace", "trace_opt",
     "bound", "merging_bound", "tolerance", "tolerance_bound", "tolerance_parts", "exact",
-    "score_shift_kernels", "explain_model", "gate_merging", "merge_kernels")
+    "score_shift_kernels", "explain_model", "gate_merging", "gate_merge_cases",
+    "gate_merge_mistakes", "merge_kernels")
 # As many numbers and cases as an instrumented run has time for. Deep: the tests' own numbers.
 FEWER = '[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS={} CHUNKPROOF_CASES={}; '
 
