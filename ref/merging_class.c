@@ -44,7 +44,9 @@ int cp_merging_class_ok(const struct cp_merging_class *declared) {
            is_type(declared->out_type) && is_type(declared->lse_type) &&
            is_flag(declared->truncates) && is_flag(declared->flushes) &&
            is_within(declared->exp_error, MOST) && is_within(declared->log_error, MOST) &&
-           is_within(declared->div_error, MOST) && is_within(declared->above, FARTHEST);
+           is_within(declared->div_error, MOST) && is_within(declared->above, FARTHEST) &&
+           is_within(declared->behind, FARTHEST) &&
+           (!(declared->behind > 0.0) || declared->way <= CP_MERGING_STATES);
 }
 
 /* ---- Formats ---- */
@@ -327,9 +329,59 @@ static double error_of_lse(const struct cp_merging_class *declared,
   ensures not_negative: 0.0 <= \result;
 */
 static double error_of_log(const struct cp_merging_class *declared, double u, double of_parts) {
-    double error = (declared->log_error + 3.0 * u) * (1.0 + of_parts + declared->above);
+    double far = 1.0 + of_parts + declared->above + declared->behind;
+    double error = (declared->log_error + 3.0 * u) * far;
     //@ assert not_negative: 0.0 <= error;
     return error;
+}
+
+/* ---- References that are near the maximum, and not at it ---- */
+
+/* By how much sums of weights may be larger, where references are below the maximum. */
+/*@
+  requires valid: \valid_read(declared);
+  requires ok: declared_ok(*declared);
+  assigns \nothing;
+  ensures not_negative: 0.0 <= \result;
+*/
+static double times_of(const struct cp_merging_class *declared) {
+    return declared->behind > 0.0 ? MORE * exp(declared->behind) : 1.0;
+}
+
+/* All weights for one reference: it is the slack of NUM-7, and divided weights count so much
+ * more. */
+/*@
+  requires valid: \valid(a) && \valid_read(declared) && \separated(a, declared);
+  requires ok: arithmetic_ok(*a) && declared_ok(*declared) && 0.0 <= times;
+  assigns a->weights, a->below;
+  ensures num_7_ok: arithmetic_ok(*a);
+*/
+static void lag_once(struct cp_arithmetic *a, const struct cp_merging_class *declared,
+                     double times) {
+    a->weights.tiny = MORE * (times * a->weights.tiny);
+    a->below = declared->behind;
+}
+
+/* States, in the scale of their maximum: references only rise there (NUM-8). An argument is at most
+ * `width` longer than in the kernel, a reference as much larger, and a tiny number counts
+ * exp(width) times. */
+/*@
+  requires valid: \valid(a);
+  requires ok: arithmetic_ok(*a) && 0.0 <= width;
+  assigns *a;
+  ensures num_7_ok: arithmetic_ok(*a);
+*/
+static void follow_maximum(struct cp_arithmetic *a, double width) {
+    double moved = (a->u_arg + a->u_ref + 2.0 * a->u_move) * width, grown = MORE * exp(width);
+    //@ assert moved: 0.0 <= moved;
+    //@ assert grown: 0.0 <= grown;
+    a->eps = MORE * (a->eps + moved);
+    a->weights.tiny = MORE * (grown * a->weights.tiny);
+    a->kappa = MORE * (grown * a->kappa);
+    a->eta_n = MORE * (grown * a->eta_n);
+    a->eta_o = MORE * (grown * a->eta_o);
+    a->above = 0.0;
+    a->below = 0.0;
 }
 
 /* ---- MERGING-12: parts that are given by a maximum and a sum ----
@@ -410,19 +462,20 @@ struct cp_merging_numbers cp_merging_numbers(const struct cp_merging_class *decl
     int way = way_of(declared, extent.n_parts), n_parts = extent.n_parts > 1 ? extent.n_parts : 1;
     struct reach reach = reach_of(extent);
     double of_parts = MORE * log1p(n_parts), of_sums = reach.above + reach.far;
-    double size = extent.top + declared->above + of_parts + of_sums;
+    double size = extent.top + declared->above + declared->behind + of_parts + of_sums;
+    double times = times_of(declared);
     double logarithm = error_of_log(declared, f.n.unit, of_parts + of_sums);
     double lse_error = error_of_lse(declared, &f, logarithm, size);
     struct cp_arithmetic a =
-        begin(declared, &f, extent, tiny_of_products(way, &f, extent.value, n_parts));
+        begin(declared, &f, extent, times * tiny_of_products(way, &f, extent.value, n_parts));
     if (way == CP_MERGING_PAIRWISE) {
         divide_each(&a, declared, &f, extent, logarithm, of_parts);
         lse_error = 0.0;
     } else if (way == CP_MERGING_STATES) {
-        a.below = declared->above;
         a.u_part = both(f.weights.unit, f.partials.unit);
     } else if (way == CP_MERGING_AT_ONCE) {
         round_weights(&a, &f, declared->div_error, n_parts);
+        lag_once(&a, declared, times);
     } else {
         round_weights(&a, &f, 0.0, n_parts);
         refer_to_lse(&a, strays_of_lse(&a, lse_error, size, n_parts), of_parts);
@@ -439,6 +492,11 @@ struct cp_merging_numbers cp_merging_numbers(const struct cp_merging_class *decl
         counts = count_sums(counts, n_parts);
     }
     //@ assert sums: arithmetic_ok(a);
+    double width = declared->above + declared->behind;
+    if (way == CP_MERGING_STATES && width > 0.0) {
+        follow_maximum(&a, width + reach.above);
+    }
+    //@ assert near: arithmetic_ok(a);
     struct cp_merging_numbers numbers = {a, counts, lse_error};
     return numbers;
 }

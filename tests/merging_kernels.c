@@ -165,7 +165,12 @@ static void store_partial(const struct work *w, struct state *a) {
 static double reference(const struct work *w, double l) {
     double unit = w->row->base == CP_BASE_2 ? LN_2 : 1.0;
     double above = w->kernel->declared.above / unit * 0.999;
-    return above > 0.0 ? as(w, w->type, l + above * random_below(w->random, 2)) : l;
+    double behind = w->kernel->declared.behind / unit * 0.999;
+    if (above + behind == 0.0) {
+        return l;
+    }
+    int which = random_below(w->random, 3);
+    return which == 0 ? l : as(w, w->type, which == 1 ? l + above : l - behind);
 }
 
 static int is_empty(const struct state *a) {

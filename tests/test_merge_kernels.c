@@ -68,6 +68,11 @@ static void merging_9_a_declaration_is_checked(void **state) {
     WITH(arithmetic.exp_error = 0.5, "cp_merge_kernel.arithmetic.exp_error is 0.5");
     WITH(arithmetic.log_error = NAN, "cp_merge_kernel.arithmetic.log_error is nan");
     WITH(arithmetic.above = 65.0, "cp_merge_kernel.arithmetic.above is 65");
+    WITH(arithmetic.behind = -1.0,
+         "cp_merge_kernel.arithmetic.behind is -1; it may be from 0 to 64");
+    WITH(arithmetic.behind = 1.0, NULL);
+    k.arithmetic.way = CP_MERGING_PAIRWISE;
+    check_says(&k, "arithmetic.behind needs .way = CP_MERGING_AT_ONCE or CP_MERGING_STATES");
     WITH(least_parts = 1001, "cp_merge_kernel.least_parts");
     WITH(most_parts = -1, "cp_merge_kernel.most_parts");
     WITH(merge = NULL, "cp_merge_kernel.merge is NULL");

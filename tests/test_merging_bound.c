@@ -37,6 +37,12 @@ static struct merging_kernel any_kernel(unsigned long long *random) {
     c.log_error = random_below(random, 2) ? 0x1p-19 : 0x1p-21;
     c.div_error = random_below(random, 2) ? 0x1p-20 : 0x1p-23;
     c.above = random_below(random, 3) == 0 ? 3.0 * random_below(random, 3) : 0.0;
+    /* Weights of up to exp(40) leave binary16 (MERGING-8). */
+    int is_short = c.values == CP_FP16 || c.partials == CP_FP16 || c.out_type == CP_FP16 ||
+                   c.weights == CP_FP16;
+    if (c.way <= CP_MERGING_STATES && !is_short && random_below(random, 3) == 0) {
+        c.behind = random_below(random, 2) ? 6.0 : 40.0;
+    }
     struct merging_kernel k = {c,
                                random_below(random, 2),
                                random_below(random, 2),
@@ -54,7 +60,7 @@ static struct merging_kernel any_kernel(unsigned long long *random) {
 static double narrowest(const struct merging_kernel *k) {
     int half = k->declared.values == CP_FP16 || k->declared.partials == CP_FP16 ||
                k->declared.out_type == CP_FP16;
-    return half ? 1000.0 : 0x1p120;
+    return half ? 1000.0 : k->declared.behind > 0.0 ? 0x1p40 : 0x1p120;
 }
 
 /* A row for the kernel: sums stay within its types (MERGING-8). */
@@ -176,7 +182,7 @@ static void merging_12_emulated_kernels_stay_within_their_bounds(void **unused) 
         int type = t % 3 == 0 ? CP_FP16 : t % 3 == 1 ? CP_BF16 : CP_FP32;
         give(&g, &p, &k, type, &random);
         k.given = &g.parts;
-        if (narrowest(&k) < 0x1p100) { /* sums leave binary16 otherwise (MERGING-8) */
+        if (narrowest(&k) < 0x1p30) { /* sums leave binary16 otherwise (MERGING-8) */
             k.declared.way = CP_MERGING_AT_ONCE;
             k.divides_weights = 1;
         }
@@ -376,11 +382,12 @@ static void every_error_counts(void **unused) {
     for (int way = CP_MERGING_AT_ONCE; way <= CP_MERGING_UNDIVIDED; way++) {
         struct cp_merging_class least = plain(way);
         struct claim narrow = claimed(&least, &p);
-        for (int field = 0; field < 10; field++) {
+        for (int field = 0; field < 10 + (way <= CP_MERGING_STATES); field++) {
             struct cp_merging_class c = least;
             int *const types[] = {&c.weights, &c.values, &c.out_type, &c.lse_type};
             int *const flags[] = {&c.truncates, &c.converts};
-            double *const errors[] = {&c.exp_error, &c.log_error, &c.div_error, &c.above};
+            double *const errors[] = {&c.exp_error, &c.log_error, &c.div_error, &c.above,
+                                      &c.behind};
             if (field < 4) {
                 *types[field] = CP_BF16;
             } else if (field < 6) {
@@ -471,26 +478,104 @@ static void wrong_merges_are_beyond_the_bound(void **unused) {
 
 static void classes_out_of_range_are_refused(void **unused) {
     struct problem p = {.o = {1.0, 2.0}, .lse = {0.5, 0.0}};
+    double out[1], bound[1], lse, lse_bound, scratch[10];
     (void)unused;
     use(&p, 2, 1, CP_BASE_E);
-    for (int field = 0; field < 14; field++) {
+    for (int field = 0; field < 15; field++) {
         for (int side = 0; side < 2; side++) {
             struct cp_merging_class c = plain(CP_MERGING_AT_ONCE);
             int *const integers[] = {&c.way,      &c.converts, &c.weights,  &c.values,
                                      &c.partials, &c.out_type, &c.lse_type, &c.truncates,
                                      &c.flushes,  &c.tree};
-            double *const numbers[] = {&c.exp_error, &c.log_error, &c.div_error, &c.above};
+            double *const numbers[] = {&c.exp_error, &c.log_error, &c.div_error, &c.above,
+                                       &c.behind};
             if (field < 10) {
                 *integers[field] = side ? -1 : field == 9 ? CP_MERGING_BALANCED : 4;
             } else {
-                *numbers[field - 10] = side ? NAN : field == 13 ? 64.5 : 0x1.1p-6;
+                *numbers[field - 10] = side ? NAN : field >= 13 ? 64.5 : 0x1.1p-6;
             }
-            double out[1], bound[1], lse, lse_bound, scratch[10];
             assert_int_equal(
                 cp_merging_tolerance(&c, &p.row, scratch, out, bound, &lse, &lse_bound),
                 CP_ERROR_ARGUMENT);
         }
     }
+    for (int way = CP_MERGING_AT_ONCE; way <= CP_MERGING_UNDIVIDED; way++) {
+        struct cp_merging_class c = plain(way);
+        c.behind = 1.0;
+        assert_int_equal(cp_merging_tolerance(&c, &p.row, scratch, out, bound, &lse, &lse_bound),
+                         way <= CP_MERGING_STATES ? CP_OK : CP_ERROR_ARGUMENT);
+    }
+}
+
+/* NUM-8: references near the maximum of states have no slack, whatever the number of parts. */
+static void states_near_their_maximum_have_a_bound(void **unused) {
+    enum { MANY = 600 };
+    static double o[MANY], l[MANY], scratch[5 * MANY];
+    struct cp_merging_row row = {
+        .n_parts = MANY, .head_dim = 1, .base = CP_BASE_E, .o = o, .lse = l};
+    struct cp_merging_class declared = plain(CP_MERGING_STATES);
+    double out, bound[3], lse, lse_bound[3];
+    (void)unused;
+    for (int j = 0; j < MANY; j++) {
+        o[j] = j % 2 == 0 ? 1.0 : -1.0;
+        l[j] = j % 7;
+    }
+    for (int i = 0; i < 3; i++) {
+        declared.above = i == 1 ? 5.6 : 0.0;
+        declared.behind = i == 2 ? 5.6 : 0.0;
+        assert_int_equal(
+            cp_merging_tolerance(&declared, &row, scratch, &out, &bound[i], &lse, &lse_bound[i]),
+            CP_OK);
+    }
+    /* An argument may be 5.6 nats longer, in 599 changes: eps grows from 4 u by 5.6 u. */
+    for (int i = 1; i < 3; i++) {
+        assert_true(bound[i] > bound[0] && bound[i] < 2.5 * bound[0]);
+        assert_true(lse_bound[i] > lse_bound[0] && lse_bound[i] < 2.5 * lse_bound[0]);
+    }
+}
+
+/* The bound of three parts of equal weight with these outputs. */
+static struct claim of_three(const struct cp_merging_class *declared, const double o[3]) {
+    struct problem p = {.o = {o[0], o[1], o[2]}, .lse = {0.0, 0.0, 0.0}};
+    use(&p, 3, 1, CP_BASE_E);
+    return claimed(declared, &p);
+}
+
+static int is_about(double x, double expected) {
+    return fabs(x - expected) < 0.01 * expected;
+}
+
+/* By the table of MERGING-6: with b = 75, numbers below the normal ones, t, count exp(b) times. In
+ * n that is 13 eta_n / 3 and, in weights and two changes, 3 kappa, each 2 t; in o, of 0 alone, 16
+ * eta_o / 3, where eta_o is 12 t and exp(behind) times as much. */
+static void each_term_of_references_near_the_maximum(void **unused) {
+    static const double zeros[3], ones[3] = {1.0, 1.0, 1.0}, apart[3] = {1.0, 1.0, -2.0};
+    struct cp_merging_class states = plain(CP_MERGING_STATES), once = plain(CP_MERGING_AT_ONCE);
+    double before, t = 0x1p-126 * exp(75.0);
+    (void)unused;
+    states.flushes = once.flushes = 1;
+    before = of_three(&states, zeros).bound.lse;
+    states.above = 64.0;
+    states.behind = 11.0;
+    /* The argument: 3 (u_arg + u_ref + 2 u_move) b, by weights and two changes; and the sizes of
+     * the logarithm and of the reference, which are b more. */
+    double u = 0x1p-24, moved = 3.0 * 75.0 * u;
+    double written = 75.0 * (states.log_error + 3.0 * u) + 1.02 * 75.0 * u;
+    double added = of_three(&states, zeros).bound.lse - before - moved - written;
+    assert_true(is_about(added, (13.0 / 3.0 + 3.0) * 2.0 * t));
+    assert_true(is_about(of_three(&states, zeros).bound.out[0], 64.0 * t * exp(11.0)));
+    /* At once: the slack, twice in an argument; eta_o and eta_P. */
+    before = of_three(&once, apart).bound.out[0];
+    once.behind = 20.0;
+    added = of_three(&once, apart).bound.out[0] - before;
+    assert_true(is_about(added, 2.0 * 20.0 * u * 4.0 / 3.0));
+    assert_true(is_about(of_three(&once, zeros).bound.out[0], 24.0 * 0x1p-126 * exp(20.0)));
+    once.flushes = 0;
+    once.weights = CP_FP16;
+    once.behind = 0.0;
+    before = of_three(&once, ones).bound.out[0];
+    once.behind = 10.0;
+    assert_true(of_three(&once, ones).bound.out[0] > 5.0 * before);
 }
 
 int main(void) {
@@ -508,6 +593,8 @@ int main(void) {
         cmocka_unit_test(every_error_counts),
         cmocka_unit_test(wrong_merges_are_beyond_the_bound),
         cmocka_unit_test(classes_out_of_range_are_refused),
+        cmocka_unit_test(states_near_their_maximum_have_a_bound),
+        cmocka_unit_test(each_term_of_references_near_the_maximum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

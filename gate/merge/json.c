@@ -17,12 +17,13 @@
 static json_t *arithmetic_json(const struct cp_merging_class *a) {
     static const char *const ways[] = {"at-once", "states", "pairwise", "undivided"};
     static const char *const converts[] = {"none", "difference", "each"};
-    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:b,s:f,s:f,s:f,s:f}", "way", ways[a->way],
+    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:b,s:f,s:f,s:f,s:f,s:f}", "way", ways[a->way],
                      "tree", a->tree == CP_MERGING_BALANCED ? "balanced" : "any", "converts",
                      converts[a->converts], "weights", gate_type_name(a->weights), "values",
                      gate_type_name(a->values), "partials", gate_type_name(a->partials),
                      "truncates", a->truncates, "flushes", a->flushes, "exp_error", a->exp_error,
-                     "log_error", a->log_error, "div_error", a->div_error, "above", a->above);
+                     "log_error", a->log_error, "div_error", a->div_error, "above", a->above,
+                     "behind", a->behind);
 }
 
 static json_t *layout_json(const struct cp_merge_layout *l) {

@@ -101,6 +101,9 @@ char *merge_declares(const struct cp_merge_kernel *k) {
     if (a->above > 0.0) {
         fprintf(out, ", references up to %g above", a->above);
     }
+    if (a->behind > 0.0) {
+        fprintf(out, ", references up to %g below", a->behind);
+    }
     fprintf(out, "%s%s", a->truncates ? ", truncates" : "", a->flushes ? ", flushes" : "");
     text_close(out);
     return text;

@@ -63,13 +63,15 @@ static int check_choices(const struct cp_merge_kernel *kernel, const char *file,
                             text);
 }
 
+struct share {
+    const char *name;
+    double value;
+};
+
 static int check_errors(const struct cp_merge_kernel *kernel, const char *file,
                         char text[RUN_TEXT]) {
     const struct cp_merging_class *a = &kernel->arithmetic;
-    const struct {
-        const char *name;
-        double value;
-    } errors[] = {
+    const struct share errors[] = {
         {"exp_error", a->exp_error}, {"log_error", a->log_error}, {"div_error", a->div_error}};
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         if (!run_is_share(errors[i].value)) {
@@ -80,11 +82,14 @@ static int check_errors(const struct cp_merge_kernel *kernel, const char *file,
             return -1;
         }
     }
-    if (!(a->above >= 0.0 && a->above <= FARTHEST)) {
-        snprintf(text, RUN_TEXT,
-                 "%s: cp_merge_kernel.arithmetic.above is %g; it may be from 0 to %g nats", file,
-                 a->above, FARTHEST);
-        return -1;
+    const struct share nats[] = {{"above", a->above}, {"behind", a->behind}};
+    for (size_t i = 0; i < sizeof nats / sizeof nats[0]; i++) {
+        if (!(nats[i].value >= 0.0 && nats[i].value <= FARTHEST)) {
+            snprintf(text, RUN_TEXT,
+                     "%s: cp_merge_kernel.arithmetic.%s is %g; it may be from 0 to %g nats", file,
+                     nats[i].name, nats[i].value, FARTHEST);
+            return -1;
+        }
     }
     return 0;
 }
@@ -121,6 +126,8 @@ static const char *what_does_not_fit(const struct cp_merge_kernel *kernel) {
            : kernel->in_place && kernel->parts != CP_PARTS_EQUAL
                ? "in_place needs .parts = CP_PARTS_EQUAL: each row has a part 0"
            : kernel->in_place && most == 1 ? "in_place needs .most_parts = 2 at least, or 0"
+           : a->behind > 0.0 && a->way > CP_MERGING_STATES
+               ? "arithmetic.behind needs .way = CP_MERGING_AT_ONCE or CP_MERGING_STATES"
            : a->tree == CP_MERGING_BALANCED && a->way != CP_MERGING_PAIRWISE
                ? "arithmetic.tree = CP_MERGING_BALANCED needs .way = CP_MERGING_PAIRWISE"
            : !is_empty_l(kernel)

@@ -68,7 +68,10 @@ struct cp_merging_class {
     /* From 0 to 2^-6. exp_error and div_error are relative. log_error is so where the logarithm is
      * above 1, and else absolute. */
     double exp_error, log_error, div_error;
-    double above; /* a reference is at most so much above the largest l_i, in nats; 0 to 64 */
+    /* A reference is at most so much above the largest l_i of the parts that it is for, and at most
+     * so much below it, in nats: each from 0 to 64. Below only with CP_MERGING_AT_ONCE and
+     * CP_MERGING_STATES. */
+    double above, behind;
 };
 
 /* Parts as a maximum m_i and a sum n_i of weights exp(score - m_i), with or without the division of

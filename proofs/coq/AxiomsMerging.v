@@ -2,7 +2,7 @@
 (** * What the main theorems about merging assume
 
     Axioms of the standard library, and nothing else, as in AxiomsAttention.v and the others. *)
-From Chunkproof Require Merging MergingBound MergingSums.
+From Chunkproof Require Merging MergingBound MergingLag MergingSums.
 
 Definition of_Merging := (
   Merging.merged_by_formula,
@@ -35,6 +35,13 @@ Definition of_MergingBound := (
   MergingBound.pairwise_unrounded,
   MergingBound.pairwise_lse_holds).
 Print Assumptions of_MergingBound.
+
+Definition of_MergingLag := (
+  MergingLag.part_is_tracked,
+  MergingLag.tracked_lags,
+  MergingLag.tracked_hold,
+  MergingLag.tracked_lse_hold).
+Print Assumptions of_MergingLag.
 
 Definition of_MergingSums := (
   MergingSums.sums_finish_to_attention,

@@ -4,9 +4,10 @@
     Axioms of the standard library, and nothing else. The theorems of a file are asked together, for
     Coq takes as long for one as for all. The runner compares what is printed with the axioms that
     it allows, and these lists with the main theorems of the files. *)
-From Chunkproof Require NumCore NumRound NumScore NumInvariant NumTolerance NumChunks NumFormat
-  NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms NumFloatReferences NumFloatKeys NumFloatBound
-  NumFloatNearest NumFloatColumn NumFloatFinite NumFloatWhole NumShift NumShiftFloat NumScale.
+From Chunkproof Require NumCore NumRound NumScore NumInvariant NumLag NumTolerance NumChunks
+  NumFormat NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms NumFloatReferences NumFloatKeys
+  NumFloatBound NumFloatNearest NumFloatColumn NumFloatFinite NumFloatWhole NumShift NumShiftFloat
+  NumScale.
 
 Definition of_NumCore := (
   NumCore.quotient_error,
@@ -30,6 +31,12 @@ Definition of_NumInvariant := (
   NumInvariant.weight_is_near,
   NumInvariant.no_execution_strays_further).
 Print Assumptions of_NumInvariant.
+
+Definition of_NumLag := (
+  NumLag.lags_rise,
+  NumLag.lags_hold,
+  NumLag.lags_lse_hold).
+Print Assumptions of_NumLag.
 
 Definition of_NumTolerance := (
   NumTolerance.quotient_holds,

@@ -100,7 +100,8 @@
     wide_type(c.values) && wide_type(c.partials) && wide_type(c.out_type) &&
     wide_type(c.lse_type) && 0 <= c.truncates <= 1 && 0 <= c.flushes <= 1 &&
     0.0 <= c.exp_error <= 0x1p-6 && 0.0 <= c.log_error <= 0x1p-6 &&
-    0.0 <= c.div_error <= 0x1p-6 && 0.0 <= c.above <= 64.0;
+    0.0 <= c.div_error <= 0x1p-6 && 0.0 <= c.above <= 64.0 && 0.0 <= c.behind <= 64.0 &&
+    (0.0 < c.behind ==> c.way <= CP_MERGING_STATES);
 */
 
 #endif
