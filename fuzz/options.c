@@ -129,6 +129,8 @@ static int read_bound(int argc, char **argv) {
            is_within(o.value_dim, 0, BOUND_MOST_DIM) && is_within(o.chunk, 1, BOUND_MOST_KEYS) &&
            is_within(o.family, 0, BOUND_FAMILIES - 1) && is_within(o.score, 0, SCORE_KINDS - 1) &&
            is_within(o.accumulate, 0, ACCUMULATE_KINDS - 1) &&
+           is_within(o.score_promotes, 0, BOUND_MOST_SHORT) &&
+           is_within(o.accumulate_promotes, 0, BOUND_MOST_SHORT) &&
            is_within(o.merges, 0, MERGES_KINDS - 1) && isfinite(o.exp_error) &&
            o.exp_error >= 0.0 &&
            (o.help || ((long long)o.keys * o.head_dim <= BOUND_MOST_NUMBERS &&

@@ -46,6 +46,21 @@ struct cp_counts cp_counts_of_chunks(int chunk_size, int n_chunks) {
                               keys + 5.0 * merges,     2.0 * keys + 5.0 * merges};
 }
 
+int cp_additions_as_one(int type) {
+    return type == CP_FP16 ? 1 << 13 : 1 << 16;
+}
+
+int cp_depth_of_short_sums(int type, int additions, int promoted) {
+    int each = cp_additions_as_one(type);
+    //@ ghost double unit = type == CP_FP16 ? 0x1p-11 : 0x1p-8;
+    //@ ghost power_of_short_sums(0x1p-24, unit, each, additions, promoted);
+    //@ assert unit: unit == unit_of_short(type);
+    int depth = each * additions + promoted;
+    /*@ assert errs: product(power(1.0 + unit_of_short(type), additions),
+                             power(1.0 + 0x1p-24, promoted)) <= power(1.0 + 0x1p-24, depth); */
+    return depth;
+}
+
 /* `unit` and `smallest` of the format that all is computed in. An exponential within one unit in
  * the last place is within 2 unit of its value, its logarithm within 2 unit / (1 - 2 unit). */
 /*@

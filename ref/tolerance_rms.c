@@ -18,16 +18,26 @@ static double square(double x) {
     return x * x;
 }
 
+/* NUM-20: where additions stand for one in 16 bits, they do not err independently. */
+/*@
+  requires ok: 0 <= depth;
+  assigns \nothing;
+  ensures not_negative: 0.0 <= \result;
+*/
+static double units_squared(double unit, int depth, int as_one) {
+    return square(unit) * depth * (as_one > 1 ? as_one : 1);
+}
+
 /* What a sum of such terms errs, squared: each of `depth` additions on the way of a term errs with
  * what it has added up so far. That is as large as its terms alone, where they differ in sign, or
  * as their sum. */
 /*@
-  requires ok: 0 <= depth && 0.0 <= of_terms;
+  requires ok: 0.0 <= units && 0.0 <= of_terms;
   assigns \nothing;
   ensures not_negative: 0.0 <= \result;
 */
-static double sum_squared(double unit, int depth, double of_terms, double sum) {
-    return square(unit) * depth * (of_terms + square(sum));
+static double sum_squared(double units, double of_terms, double sum) {
+    return units * (of_terms + square(sum));
 }
 
 /* NUM-6, for a score and the squares of its terms. */
@@ -40,7 +50,8 @@ static double sum_squared(double unit, int depth, double of_terms, double sum) {
 static double score_squared(const struct cp_score_arithmetic *a, double scale, int d, double score,
                             double of_terms) {
     double b = a->scaled_before ? 1.0 : scale;
-    return square(a->term_unit) * of_terms + sum_squared(a->unit, a->depth, of_terms, score) +
+    double units = units_squared(a->unit, a->depth, a->as_one);
+    return square(a->term_unit) * of_terms + sum_squared(units, of_terms, score) +
            square(a->scale_unit * score) + square(a->scale_tiny) +
            square(b) * (d * square(a->term_tiny) + a->n_additions * square(a->tiny));
 }
@@ -134,7 +145,8 @@ void cp_tolerance_rms(const struct cp_arithmetic *a, const struct cp_counts *cou
     }
     double h, top = scan_scores(a, row, &h), rise = exp(a->above); /* exp(high - top) */
     double weights = 0.0, of_weights = 0.0;                        /* W, and the sum of squares */
-    double each = square(a->u_o) * counts->depth_o + square(a->u_part) * counts->stores;
+    double each =
+        units_squared(a->u_o, counts->depth_o, a->as_one_o) + square(a->u_part) * counts->stores;
     /*@ loop invariant range: 0 <= i <= d;
         loop assigns i, rms[0 .. d - 1]; loop variant d - i; */
     for (int i = 0; i < d; i++) {
@@ -157,8 +169,9 @@ void cp_tolerance_rms(const struct cp_arithmetic *a, const struct cp_counts *cou
         weights += key.weight;
         of_weights += square(key.weight);
     }
-    double of_n = sum_squared(a->u_n, counts->depth_n, of_weights, weights) +
-                  sum_squared(a->u_part, counts->stores, of_weights, weights) +
+    double of_n = sum_squared(units_squared(a->u_n, counts->depth_n, 1) +
+                                  units_squared(a->u_part, counts->stores, 1),
+                              of_weights, weights) +
                   counts->operations_n * square(a->eta_n * rise);
     /*@ loop invariant range: 0 <= i <= d;
         loop assigns i, rms[0 .. d - 1]; loop variant d - i; */

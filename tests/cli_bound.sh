@@ -204,6 +204,19 @@ ok "cut off as it is, whatever else is" json "t['declared']['arithmetic']['u_o']
 ok "a running state adds blocks" json "t['declared']['counts']['depth_o'] == 4 + 15 * 5 and
     t['declared']['counts']['depth_n'] == 64 + 15 * 65" --accumulate tensor-core --merges running
 ok "sums by a tensor core, as text" says "sums of P V by tensor-core" --accumulate tensor-core
+ok "short sums of scores" json "t['class']['score_promotes'] == 16 and
+    t['declared']['arithmetic']['score']['unit'] == 2**-24 and
+    t['declared']['arithmetic']['score']['depth'] == 15 * 2**13 + 128 and
+    t['declared']['arithmetic']['score']['as_one'] == 2**13" --score fp16 --score-promotes 16
+ok "short sums of P V" json "t['class']['accumulate_promotes'] == 8 and
+    t['declared']['arithmetic']['u_o'] == 2**-24 and
+    t['declared']['arithmetic']['eta_o'] == 2**-134 and
+    t['declared']['counts']['depth_o'] == 8 * 2**16 + 65 + 2 * 15" \
+    --accumulate bf16 --accumulate-promotes 8
+ok "no more products than keys" json "t['declared']['counts']['depth_o'] == 3 * 2**13 + 4" \
+    --keys 3 --accumulate fp16 --accumulate-promotes 1024
+ok "short sums are said" says "scores promoted every 16 products; P V promoted every 4 products;
+    chunks of 64 keys" --score fp16 --score-promotes 16 --accumulate bf16 --accumulate-promotes 4
 ok "what is declared" declared --weights bf16
 ok "what is declared for one chunk" json \
     "t['declared']['counts'] == {'depth_n': 8, 'depth_o': 9, 'stores': 0,
@@ -252,7 +265,7 @@ ok "a better exponential" says \
     The bound gets smaller with a smaller --exp-error or" --exp-error 1e-2 --chunk 1024
 ok "sums in binary32" says \
     "The sums over the keys contribute most. The bound gets smaller with --accumulate fp32,
-    --accumulate tensor-core" \
+    --accumulate tensor-core, --accumulate-promotes 16" \
     --accumulate fp16 --chunk 1024
 ok "P in binary16" says "The bound gets smaller with --weights fp16 or --weights fp32." \
     --weights bf16 --rounded-sum
@@ -342,6 +355,10 @@ ok "a directory" wrong "$work: cannot be read: Is a directory" --case "$work"
 ok "an empty file" wrong "empty.json: the file is empty" --case "$work/empty.json"
 ok "a blank file" wrong "blank.json: the file is empty" --case "$work/blank.json"
 ok "one number of two" wrong "k[0] has 1 number, but q has 2" --case "$work/short.json"
+ok "short sums of fp32" wrong "--score-promotes needs --score fp16 or bf16" --score-promotes 16
+ok "short sums of P V in fp32" wrong "--accumulate-promotes needs --accumulate fp16 or bf16" \
+    --accumulate tensor-core --accumulate-promotes 16
+ok "short sums that are long" wrong "--score-promotes" --score fp16 --score-promotes 1025
 ok "no such sum" wrong "--accumulate needs fp32, fp16, tensor-core or bf16, not 'fp64'" \
     --accumulate fp64
 ok "no such file" wrong "cannot be opened" --case "$work/nowhere.json"

@@ -344,6 +344,8 @@ partials='s/m = largest;/&\
         }/'
 
 ok "a sum of values in binary16" declares '`values` as CP_SUM_FP16' "$values_fp16"
+ok "short sums that are not promoted" declares '`values_promotes` as' "$values_fp16" \
+    's/values = CP_SUM_FP32/values = CP_SUM_FP16, .values_promotes = 1/'
 ok "a sum of scores in binary16" declares '`score` as CP_SUM_FP16' "$score_fp16"
 ok "weights in binary16" declares '`weights` as CP_FP16' "$weight_fp16"
 ok "weights in bfloat16" declares '`weights` as CP_BF16' "$weight_bf16"

@@ -23,10 +23,10 @@
 static const struct bound_row size = {.n = KEYS, .d = DIM, .d_v = DIM, .scale = 1.0};
 
 static const struct sum sums[] = {
-    {SUM_SEQUENTIAL, SUM_FORWARD, 0, 1, 24, 0},
-    {SUM_PAIRWISE, SUM_FORWARD, 0, 1, 24, 0},
-    {SUM_BLOCKS, SUM_FORWARD, 0, 16, 25, 1}, /* a tensor core */
-    {SUM_BLOCKS, SUM_FORWARD, 0, 1, 40, 1},  /* one after the other, cut off */
+    {SUM_SEQUENTIAL, SUM_FORWARD, 0, 1, 24, 0, 0, 0},
+    {SUM_PAIRWISE, SUM_FORWARD, 0, 1, 24, 0, 0, 0},
+    {SUM_BLOCKS, SUM_FORWARD, 0, 16, 25, 1, 0, 0}, /* a tensor core */
+    {SUM_BLOCKS, SUM_FORWARD, 0, 1, 40, 1, 0, 0},  /* one after the other, cut off */
 };
 
 /* The kernel that does what the options allow. */

@@ -49,8 +49,8 @@ static double by_mpfr(double a, double b, double c, int bits, int least, int mos
 }
 
 static void additions_are_those_of_mpfr(void **state) {
-    struct sum fused = {SUM_SEQUENTIAL, SUM_FORWARD, 1, 1, 24, 0};
-    struct sum plain = {SUM_SEQUENTIAL, SUM_FORWARD, 0, 1, 24, 0};
+    struct sum fused = {SUM_SEQUENTIAL, SUM_FORWARD, 1, 1, 24, 0, 0, 0};
+    struct sum plain = {SUM_SEQUENTIAL, SUM_FORWARD, 0, 1, 24, 0, 0, 0};
     unsigned long long random = 1;
     (void)state;
     for (int i = 0; i < 3000; i++) {
@@ -73,8 +73,8 @@ static void additions_are_those_of_mpfr(void **state) {
 /* 1 and 2^-23 (1 + 1/2) four times: what is kept of each is 2^-23, and all of it is in the last
  * place. */
 static void tensor_cores_cut_off(void **state) {
-    struct sum cut = {SUM_BLOCKS, SUM_FORWARD, 0, 4, 23, 1};
-    struct sum kept = {SUM_BLOCKS, SUM_FORWARD, 0, 4, 40, 0};
+    struct sum cut = {SUM_BLOCKS, SUM_FORWARD, 0, 4, 23, 1, 0, 0};
+    struct sum kept = {SUM_BLOCKS, SUM_FORWARD, 0, 4, 40, 0, 0, 0};
     double a[] = {1.5, 1.5, 1.5, 1.5}, b[] = {0x1p-23, 0x1p-23, 0x1p-23, 0x1p-23};
     unsigned long long random = 1;
     (void)state;

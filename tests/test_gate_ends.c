@@ -179,8 +179,16 @@ static void classes_say_what_may_overflow(void **state) {
     assert_int_equal(overflow(&plain, 1.0, 40000.0), GATE_UNKNOWN); /* beside 65504 */
     assert_int_equal(overflow(&half, 1.0, 10000.0), GATE_STAYS_FINITE);
     assert_int_equal(overflow(&half, 1.0, 40000.0), GATE_MAY_OVERFLOW);
+    half.out_type = CP_FP32;
+    half.arithmetic.values_promotes = 1; /* of two keys: a short sum has one (NUM-20) */
+    assert_int_equal(overflow(&half, 1.0, 20000.0), GATE_STAYS_FINITE);
+    half.arithmetic.values_promotes = 2;
+    assert_int_equal(overflow(&half, 1.0, 20000.0), GATE_UNKNOWN);
+    assert_int_equal(overflow(&half, 1.0, 40000.0), GATE_MAY_OVERFLOW);
     assert_int_equal(overflow(&divided, 1.0, 15000.0), GATE_STAYS_FINITE);
     assert_int_equal(overflow(&divided, 1.0, 40000.0), GATE_MAY_OVERFLOW);
+    assert_int_equal(overflow(&scores, 40000.0, 1.0), GATE_MAY_OVERFLOW);
+    scores.arithmetic.score_promotes = 8;
     assert_int_equal(overflow(&scores, 40000.0, 1.0), GATE_MAY_OVERFLOW);
     assert_int_equal(overflow(&bits, 1e12, 1.0), GATE_UNKNOWN); /* two roundings of the maximum */
     assert_int_equal(overflow(&bits, 1.0, 1.0), GATE_STAYS_FINITE);

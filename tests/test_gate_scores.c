@@ -384,6 +384,9 @@ static void shifts_have_the_errors_of_the_class(void **state) {
     assert_true(gate_class_of_shift(&kernel).unit == 0x1p-11);
     kernel.arithmetic.score = CP_SUM_BF16;
     assert_true(gate_class_of_shift(&kernel).unit == 0x1p-8);
+    kernel.arithmetic.score_promotes = 16; /* NUM-20: what follows is in binary32 */
+    assert_true(gate_class_of_shift(&kernel).unit == 0x1p-24);
+    kernel.arithmetic.score_promotes = 0;
     kernel.arithmetic.score = CP_SUM_TENSOR_CORE;
     kernel.arithmetic.truncates = 1;
     assert_true(gate_class_of_shift(&kernel).unit == 0x1p-23);

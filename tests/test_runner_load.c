@@ -311,6 +311,35 @@ static void names_a_wrong_tanh(void **state) {
 }
 
 /* GATE-15: a division that errs, what is added to n, and what excludes what. */
+/* NUM-20: 0 to 1024 products, of sums in 16 bits. */
+static void names_a_wrong_short_sum(void **state) {
+    struct cp_kernel kernel = good_kernel();
+    struct cp_kernel_class *a = &kernel.arithmetic;
+    char text[RUN_TEXT];
+    (void)state;
+    const struct {
+        int score, score_promotes, values, values_promotes;
+        const char *words; /* NULL: right */
+    } of[] = {
+        {CP_SUM_FP16, 1024, CP_SUM_BF16, 1, NULL},
+        {CP_SUM_FP16, 0, CP_SUM_FP32, 0, NULL},
+        {CP_SUM_FP16, -1, CP_SUM_FP32, 0, "score_promotes is -1; it may be from 1 to 1024, the"},
+        {CP_SUM_FP16, 1, CP_SUM_FP16, 1025, "values_promotes is 1025; it may be from 1 to 1024"},
+        {CP_SUM_FP32, 16, CP_SUM_FP16, 16, "score_promotes needs .score = CP_SUM_FP16 or CP_SU"},
+        {CP_SUM_FP16, 16, CP_SUM_TENSOR_CORE, 8, "values_promotes needs .values = CP_SUM_FP16 or"},
+        {CP_SUM_FP64, 16, CP_SUM_FP64, 0, "score_promotes needs .score = CP_SUM_FP16 or CP_SUM"},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        a->score = of[i].score;
+        a->score_promotes = of[i].score_promotes;
+        a->values = of[i].values;
+        a->values_promotes = of[i].values_promotes;
+        int wrong = run_check_kernel(&kernel, "/tmp/mine.so", text);
+        assert_int_equal(wrong, of[i].words == NULL ? 0 : -1);
+        assert_true(of[i].words == NULL || strstr(text, of[i].words) != NULL);
+    }
+}
+
 static void names_a_wrong_division(void **state) {
     struct cp_kernel kernel = good_kernel();
     char text[RUN_TEXT];
@@ -374,7 +403,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(needs_its_program),         cmocka_unit_test(kernel_disappears),
         cmocka_unit_test(names_the_wrong_field),     cmocka_unit_test(names_a_wrong_value),
         cmocka_unit_test(names_a_wrong_layout),      cmocka_unit_test(names_a_wrong_tanh),
-        cmocka_unit_test(names_a_wrong_division),
+        cmocka_unit_test(names_a_wrong_short_sum),   cmocka_unit_test(names_a_wrong_division),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,20 @@
 #define OF_MERGES (OF(SUMS) | OF(MERGES))
 #define WORTH     0.9 /* what is left of a part by a choice that is worth naming */
 
-enum choice { SCORE, ACCUMULATE, WEIGHTS, PARTIALS, OUTPUT, MERGES, DIVIDE, CHUNK, EXP, NEAREST };
+enum choice {
+    SCORE,
+    SCORE_PROMOTES,
+    ACCUMULATE,
+    ACCUMULATE_PROMOTES,
+    WEIGHTS,
+    PARTIALS,
+    OUTPUT,
+    MERGES,
+    DIVIDE,
+    CHUNK,
+    EXP,
+    NEAREST
+};
 
 /* One other choice, and the parts that it may lessen. */
 struct remedy {
@@ -27,11 +40,13 @@ static const struct remedy remedies[] = {
     {"--score sequential", OF(SCORES), SCORE, SCORE_SEQUENTIAL},
     {"--score pairwise", OF(SCORES), SCORE, SCORE_PAIRWISE},
     {"--score tensor-core", OF(SCORES), SCORE, SCORE_TENSOR_CORE},
+    {"--score-promotes 16", OF(SCORES), SCORE_PROMOTES, 16},
     {"a smaller --exp-error", OF(EXP) | OF(MERGES), EXP, 0},
     {"--weights fp16", OF(WEIGHTS), WEIGHTS, CP_FP16},
     {"--weights fp32", OF(WEIGHTS), WEIGHTS, CP_FP32},
     {"--accumulate fp32", OF_MERGES, ACCUMULATE, ACCUMULATE_FP32},
     {"--accumulate tensor-core", OF_MERGES, ACCUMULATE, ACCUMULATE_TENSOR_CORE},
+    {"--accumulate-promotes 16", OF_MERGES, ACCUMULATE_PROMOTES, 16},
     {"--partials fp32", OF_MERGES, PARTIALS, CP_FP32},
     {"--merges chain", OF_MERGES, MERGES, MERGES_CHAIN},
     {"--merges balanced", OF_MERGES, MERGES, MERGES_BALANCED},
@@ -47,6 +62,12 @@ static void apply(const struct remedy *remedy, struct bound_options *o) {
     switch (remedy->choice) {
     case SCORE:
         o->score = (enum bound_score)remedy->value;
+        break;
+    case SCORE_PROMOTES:
+        o->score_promotes = remedy->value;
+        break;
+    case ACCUMULATE_PROMOTES:
+        o->accumulate_promotes = remedy->value;
         break;
     case ACCUMULATE:
         o->accumulate = (enum bound_accumulate)remedy->value;

@@ -17,6 +17,7 @@
 #define BOUND_MOST_KEYS    (1 << 20)
 #define BOUND_MOST_DIM     (1 << 16)
 #define BOUND_MOST_NUMBERS (1 << 26) /* in K, and in V */
+#define BOUND_MOST_SHORT   1024      /* products in a short sum (NUM-20) */
 
 enum bound_family {
     BOUND_NORMAL,
@@ -63,6 +64,9 @@ struct bound_options {
     enum bound_merges merges;
     int immediate, truncate, flush, rounded_sum;
     int scales; /* CP_SCALES_...: of the query (CONV-4) */
+    /* NUM-20: of sums in 16 bits, so many products are added before the sum is promoted to
+     * binary32; 0: all of them. */
+    int score_promotes, accumulate_promotes;
     double exp_error;
     const char *case_file, *save_file; /* NULL: none */
     int json, time, help;
@@ -116,6 +120,10 @@ int bound_case_round(struct bound_row *row, const char *name, int format);
 void bound_class(const struct bound_options *options, const struct bound_row *row,
                  double largest_score, double largest_key, struct cp_arithmetic *arithmetic,
                  struct cp_counts *counts);
+
+/* NUM-20: the counts of a sum of values in binary32 become those of one by short sums, where the
+ * options have such. */
+void bound_count_short_sums(const struct bound_options *options, int n, struct cp_counts *counts);
 
 /* CONV-4: the query times the scale is rounded, as a product and then to a format. `key`: the
  * largest number of a key, divided by the scale. */

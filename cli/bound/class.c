@@ -68,6 +68,24 @@ static int core_depth(int n) {
     return (n + CORE_BLOCK - 1) / CORE_BLOCK;
 }
 
+/* NUM-20: products in a short sum of n at most. */
+static int in_short_sum(int promotes, int n) {
+    return promotes < n ? promotes : n > 1 ? n : 1;
+}
+
+/* Sums of scores in 16 bits; a product is rounded, too. Sums of d numbers at most are promoted, and
+ * an addition of these may be flushed. */
+static void score_in_16_bits(const struct bound_options *o, int d, int type, double unit,
+                             struct cp_score_arithmetic *s) {
+    if (o->score_promotes == 0) {
+        s->unit = unit;
+        return;
+    }
+    s->depth = cp_depth_of_short_sums(type, in_short_sum(o->score_promotes, d) - 1, d);
+    s->n_additions = o->flush ? 2 * d : d;
+    s->as_one = cp_additions_as_one(type);
+}
+
 static void score_class(const struct bound_options *o, int d, struct cp_score_arithmetic *s) {
     switch (o->score) {
     case SCORE_PAIRWISE:
@@ -82,12 +100,12 @@ static void score_class(const struct bound_options *o, int d, struct cp_score_ar
     case SCORE_FP16:
         s->term_unit = U_16;
         s->term_tiny = TINY_16;
-        s->unit = U_16;
+        score_in_16_bits(o, d, CP_FP16, U_16, s);
         break;
     case SCORE_BF16:
         s->term_unit = U_B16;
         s->term_tiny = TINY_B16;
-        s->unit = U_B16;
+        score_in_16_bits(o, d, CP_BF16, U_B16, s);
         break;
     default:
         break;
@@ -144,6 +162,20 @@ static void flush(const struct bound_options *o, struct cp_arithmetic *a) {
     a->eta_div = at_least(a->eta_div, NORMAL);
 }
 
+static int has_short_sums(const struct bound_options *o) {
+    return o->accumulate_promotes > 0 &&
+           (o->accumulate == ACCUMULATE_FP16 || o->accumulate == ACCUMULATE_BF16);
+}
+
+void bound_count_short_sums(const struct bound_options *o, int n, struct cp_counts *counts) {
+    if (has_short_sums(o)) {
+        int type = o->accumulate == ACCUMULATE_FP16 ? CP_FP16 : CP_BF16;
+        counts->depth_o =
+            cp_depth_of_short_sums(type, in_short_sum(o->accumulate_promotes, n), counts->depth_o);
+        counts->operations_o += o->flush ? n : 0.0;
+    }
+}
+
 /* NUM-8. Where a state runs, its sums go on after each change: a product, and the additions of the
  * next chunk. A state that is divided at once is so as a leaf, too, and takes a product each time.
  * For o a product with V comes first; a tensor core does not round it, and adds a block at a
@@ -161,6 +193,7 @@ static void count(const struct bound_options *o, int n, struct cp_counts *counts
     counts->changes = height + divisions;
     counts->operations_n = n + 5.0 * (t - 1) + (o->immediate ? 2.0 * t : 0.0);
     counts->operations_o = 2.0 * n + 5.0 * (t - 1) + (o->immediate ? 4.0 * t : 0.0);
+    bound_count_short_sums(o, n, counts);
 }
 
 /* A reference that is a log-sum-exp, m + ln n. It is above the largest score by the logarithm of
@@ -189,12 +222,14 @@ void bound_arithmetic(const struct bound_options *o, int d, struct cp_arithmetic
     a->eps = -log1p(-o->exp_error);
     a->rounded_sum = o->rounded_sum;
     if (o->accumulate == ACCUMULATE_FP16) {
-        a->u_o = U_16;
+        a->u_o = has_short_sums(o) ? U : U_16;
         a->eta_o = TINY_16;
+        a->as_one_o = has_short_sums(o) ? cp_additions_as_one(CP_FP16) : 0;
     }
     if (o->accumulate == ACCUMULATE_BF16) {
-        a->u_o = U_B16;
+        a->u_o = has_short_sums(o) ? U : U_B16;
         a->eta_o = TINY_B16;
+        a->as_one_o = has_short_sums(o) ? cp_additions_as_one(CP_BF16) : 0;
     }
     if (o->partials != CP_FP32) {
         int half = o->partials == CP_FP16;

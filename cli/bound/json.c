@@ -29,11 +29,12 @@ static json_t *pair_json(const struct bound_figures *f, struct bound_pair pair) 
 }
 
 static json_t *class_json(const struct bound_options *o) {
-    return json_pack("{s:s,s:s,s:f,s:s,s:b,s:s,s:i,s:s,s:s,s:s,s:s,s:b,s:b}", "score",
-                     bound_score_names[o->score], "scaled_query", bound_scaled_names[o->scales],
-                     "exp_error", o->exp_error, "weights", bound_format_name(o->weights),
-                     "rounded_sum", o->rounded_sum, "accumulate",
-                     bound_accumulate_names[o->accumulate], "chunk", o->chunk, "merges",
+    return json_pack("{s:s,s:i,s:s,s:f,s:s,s:b,s:s,s:i,s:i,s:s,s:s,s:s,s:s,s:b,s:b}", "score",
+                     bound_score_names[o->score], "score_promotes", o->score_promotes,
+                     "scaled_query", bound_scaled_names[o->scales], "exp_error", o->exp_error,
+                     "weights", bound_format_name(o->weights), "rounded_sum", o->rounded_sum,
+                     "accumulate", bound_accumulate_names[o->accumulate], "accumulate_promotes",
+                     o->accumulate_promotes, "chunk", o->chunk, "merges",
                      bound_merges_names[o->merges], "partials", bound_format_name(o->partials),
                      "divide", o->immediate ? "immediate" : "deferred", "output",
                      bound_format_name(o->output), "truncate", o->truncate, "flush", o->flush);
@@ -70,6 +71,7 @@ static json_t *score_json(const struct cp_score_arithmetic *s) {
     json_object_set_new(object, "depth", json_integer(s->depth));
     json_object_set_new(object, "n_additions", json_integer(s->n_additions));
     json_object_set_new(object, "scaled_before", json_integer(s->scaled_before));
+    json_object_set_new(object, "as_one", json_integer(s->as_one));
     return object;
 }
 
@@ -86,6 +88,7 @@ static json_t *arithmetic_json(const struct cp_arithmetic *a) {
     json_object_set_new(object, "weights", format_json(&a->weights));
     json_object_set_new(object, "rounded_sum", json_integer(a->rounded_sum));
     json_object_set_new(object, "output", format_json(&a->output));
+    json_object_set_new(object, "as_one_o", json_integer(a->as_one_o));
     return object;
 }
 

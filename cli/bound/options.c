@@ -29,6 +29,8 @@ enum option_value {
     FLUSH,
     ROUNDED_SUM,
     SCALED_QUERY,
+    SCORE_PROMOTES,
+    ACCUMULATE_PROMOTES,
     CASE,
     SAVE,
     JSON,
@@ -56,6 +58,8 @@ static const struct option names[] = {
     {"flush", no_argument, NULL, FLUSH},
     {"rounded-sum", no_argument, NULL, ROUNDED_SUM},
     {"scaled-query", required_argument, NULL, SCALED_QUERY},
+    {"score-promotes", required_argument, NULL, SCORE_PROMOTES},
+    {"accumulate-promotes", required_argument, NULL, ACCUMULATE_PROMOTES},
     {"case", required_argument, NULL, CASE},
     {"save", required_argument, NULL, SAVE},
     {"json", no_argument, NULL, JSON},
@@ -115,6 +119,9 @@ void bound_options_help(FILE *file) {
         "  --score HOW           how the products of Q and K are added: sequential (default),\n"
         "                        pairwise, tensor-core (blocks of 16, truncated at 25 bits),\n"
         "                        fp16, or bf16\n"
+        "  --score-promotes N    with fp16 and bf16: sums of N products are promoted, and added "
+        "in\n"
+        "                        fp32 (NUM-20); 0 (default): one sum of all\n"
         "  --scaled-query FORMAT the query is scaled instead of the scores, and rounded to fp16\n"
         "                        or bf16 (CONV-4); no (default)\n"
         "  --exp-error X         relative error of an exponential (2^-23 = 1.2e-7)\n"
@@ -124,7 +131,8 @@ void bound_options_help(FILE *file) {
         "(blocks "
         "of\n"
         "                        16 keys, truncated at 25 bits, in fp32; the row sum stays in\n"
-        "                        fp32)\n",
+        "                        fp32)\n"
+        "  --accumulate-promotes N  as --score-promotes, of P V\n",
         file);
     fputs(
         "  --chunk N             keys that are summed before a merge (64)\n"
@@ -184,6 +192,10 @@ static int read_class(struct bound_options *o, int option, const char *name, con
         return result;
     case SCALED_QUERY:
         return argument_name(COMMAND, name, text, bound_scaled_names, &o->scales);
+    case SCORE_PROMOTES:
+        return argument_int(COMMAND, name, text, 0, BOUND_MOST_SHORT, &o->score_promotes);
+    case ACCUMULATE_PROMOTES:
+        return argument_int(COMMAND, name, text, 0, BOUND_MOST_SHORT, &o->accumulate_promotes);
     case MERGES:
         result = argument_name(COMMAND, name, text, bound_merges_names, &i);
         o->merges = (enum bound_merges)i;
@@ -296,6 +308,15 @@ static int check(struct bound_options *o, unsigned long long given) {
     if (o->rounded_sum && o->weights == CP_FP32) {
         return argument_refuse(
             COMMAND, "--rounded-sum needs --weights fp16 or bf16: in fp32 P is not rounded");
+    }
+    if (o->score_promotes > 0 && o->score != SCORE_FP16 && o->score != SCORE_BF16) {
+        return argument_refuse(
+            COMMAND, "--score-promotes needs --score fp16 or bf16: others are in fp32 at once");
+    }
+    if (o->accumulate_promotes > 0 && o->accumulate != ACCUMULATE_FP16 &&
+        o->accumulate != ACCUMULATE_BF16) {
+        return argument_refuse(COMMAND, "--accumulate-promotes needs --accumulate fp16 or bf16: "
+                                        "others are in fp32 at once");
     }
     if (o->case_file != NULL && !o->input_given) {
         o->input = CP_FP32; /* their products may need rounding */

@@ -48,8 +48,17 @@ static void print_row(FILE *file, const struct bound_options *o, const struct bo
     }
 }
 
+/* NUM-20: how many products are in a short sum; nothing where sums are not promoted. */
+static const char *promotes(const char *sums, int n, char text[48]) {
+    text[0] = '\0';
+    if (n > 0) {
+        snprintf(text, 48, "%s promoted every %d products; ", sums, n);
+    }
+    return text;
+}
+
 static void print_class(FILE *file, const struct bound_options *o) {
-    char text[256];
+    char text[320], of_scores[48], of_values[48];
     const char *scaled = o->scales == CP_SCALES_SCORES       ? ""
                          : o->scales == CP_SCALES_QUERY_FP16 ? "queries scaled, in fp16; "
                                                              : "queries scaled, in bf16; ";
@@ -59,11 +68,12 @@ static void print_class(FILE *file, const struct bound_options *o) {
             o->accumulate == ACCUMULATE_TENSOR_CORE ? "by" : "in",
             bound_accumulate_names[o->accumulate]);
     snprintf(text, sizeof text,
-             "%schunks of %d key%s, merges %s, states in %s, division %s, output in %s%s%s", scaled,
-             o->chunk, plural(o->chunk), bound_merges_names[o->merges],
-             bound_format_name(o->partials), o->immediate ? "immediate" : "deferred",
-             bound_format_name(o->output), o->truncate ? ", truncated" : "",
-             o->flush ? ", flushed" : "");
+             "%s%s%schunks of %d key%s, merges %s, states in %s, division %s, output in %s%s%s",
+             promotes("scores", o->score_promotes, of_scores),
+             promotes("P V", o->accumulate_promotes, of_values), scaled, o->chunk, plural(o->chunk),
+             bound_merges_names[o->merges], bound_format_name(o->partials),
+             o->immediate ? "immediate" : "deferred", bound_format_name(o->output),
+             o->truncate ? ", truncated" : "", o->flush ? ", flushed" : "");
     print_wrapped(file, 8, text);
 }
 

@@ -19,6 +19,23 @@ static struct cp_format format_of(int type) {
     return type == CP_FP16 ? cp_format_fp16() : type == CP_BF16 ? cp_format_bf16() : exact;
 }
 
+/* NUM-20: the roundings in 16 bits on the way of a product, in additions of binary32; 0 where sums
+ * are not promoted. A product that is rounded by itself has one more. */
+static int short_depth(const struct sum *s, int n) {
+    struct sum of_few = *s;
+    int count = s->promotes < n ? s->promotes : n;
+    of_few.promotes = 0;
+    return s->promotes == 0
+               ? 0
+               : cp_depth_of_short_sums(s->short_type, sums_depth(&of_few, count, 0), 0);
+}
+
+/* Behind them, or where there are none: additions in the type of the sum. */
+static int depth_of(const struct sum *s, int n, int with_start) {
+    return s->promotes == 0 ? sums_depth(s, n, with_start)
+                            : (n + s->promotes - 1) / s->promotes - !with_start;
+}
+
 static double largest_key(const struct problem *p) {
     double largest = 0.0;
     for (ptrdiff_t i = 0; i < (ptrdiff_t)p->n * p->d; i++) {
@@ -44,15 +61,21 @@ static struct cp_score_arithmetic score_class(const struct options *o, const str
         query_tiny += format_of(o->input).tiny;
         query_bits = bits;
     }
-    if (sums_rounds_products(&o->dot, CP_FP32, query_bits + bits)) {
-        growth *= 1.0 + U;
+    int is_short = o->dot.promotes > 0;
+    if (sums_rounds_products(&o->dot, is_short ? o->dot.short_type : CP_FP32, query_bits + bits)) {
+        growth *= 1.0 + (is_short ? format_of(o->dot.short_type).unit : U);
     }
     s.term_unit = growth - 1.0;
     s.term_tiny = TINY + (query_tiny > 0.0 ? query_tiny * largest_key(p) : 0.0);
     s.unit = sums_unit(&o->dot, CP_FP32, query_bits + bits);
     s.tiny = sums_tiny(&o->dot, CP_FP32);
-    s.depth = sums_depth(&o->dot, p->d, 0);
+    s.depth = short_depth(&o->dot, p->d) + depth_of(&o->dot, p->d, 0);
     s.n_additions = p->d;
+    if (is_short) {
+        s.term_tiny += format_of(o->dot.short_type).tiny;
+        s.tiny = fmax(s.tiny, sums_tiny(&o->dot, o->dot.short_type));
+        s.as_one = cp_additions_as_one(o->dot.short_type);
+    }
     if (o->scaling == SCALE_AFTER) { /* the constant, and the product with it */
         s.scale_unit = (1.0 + U_CONST) * (1.0 + U) - 1.0;
         s.scale_tiny = TINY;
@@ -106,7 +129,10 @@ static void count(const struct options *o, const struct problem *p, int rounds_p
     int height = height_of(o, parts);
     int goes_on = on_one > 0 && !apart;
     int in_chunk_n = sums_depth(&o->row_sum, c, goes_on);
-    int in_chunk_o = sums_depth(&o->value_sum, c, goes_on);
+    int in_chunk_o = depth_of(&o->value_sum, c, goes_on);
+    int rounding = o->value_sum.promotes == 0 || !rounds_products
+                       ? rounds_products
+                       : cp_additions_as_one(o->value_sum.short_type);
     /* on one state the sums go on, with a product at each change; else a product and an addition,
      * or of all at once as many additions as there are more parts */
     int merges_n = on_one * (apart ? 2 : in_chunk_n + 1);
@@ -117,7 +143,8 @@ static void count(const struct options *o, const struct problem *p, int rounds_p
     int divisions = !o->immediate ? 0 : o->undivided ? 1 : height + 1;
     int each = o->reciprocal ? 2 : 1;
     counts->depth_n = in_chunk_n + merges_n + merges;
-    counts->depth_o = rounds_products + in_chunk_o + merges_o + merges + each * divisions;
+    counts->depth_o = rounding + short_depth(&o->value_sum, c) + in_chunk_o + merges_o + merges +
+                      each * divisions;
     /* what a division errs beside its rounding is as if the state were stored once more */
     counts->stores = on_one + height + (o->divide_error > 0.0 ? divisions : 0);
     counts->changes = on_one + height + divisions;
@@ -182,7 +209,9 @@ void class_of(const struct options *options, const struct problem *p, double lar
               struct cp_arithmetic *a, struct cp_counts *counts) {
     const struct options taken = options_of_row(options, p->n), *o = &taken;
     int product_bits = bits_of(o->weights) + bits_of(o->input);
-    int rounds = sums_rounds_products(&o->value_sum, o->accumulator, product_bits);
+    int is_short = o->value_sum.promotes > 0;
+    int added_in = is_short ? o->value_sum.short_type : o->accumulator;
+    int rounds = sums_rounds_products(&o->value_sum, added_in, product_bits);
     struct cp_format partials = format_of(o->partials);
     *a = (struct cp_arithmetic){.score = score_class(o, p)};
     exponential_class(o, a);
@@ -201,7 +230,8 @@ void class_of(const struct options *options, const struct problem *p, double lar
     a->u_o = fmax(sums_unit(&o->value_sum, o->accumulator, product_bits),
                   fmax(format_of(o->accumulator).unit, U));
     a->eta_n = sums_tiny(&o->row_sum, CP_FP32);
-    a->eta_o = sums_tiny(&o->value_sum, o->accumulator);
+    a->eta_o = fmax(sums_tiny(&o->value_sum, o->accumulator), sums_tiny(&o->value_sum, added_in));
+    a->as_one_o = is_short ? cp_additions_as_one(added_in) : 0;
     a->u_part = partials.unit;
     a->eta_n = fmax(a->eta_n, partials.tiny);
     a->eta_o = fmax(a->eta_o, partials.tiny);

@@ -8,6 +8,9 @@
 
 /* In binary32 to nearest, in any order; or a tensor core's, as NUM-7 has it. -1: neither. */
 static int sum_of(const struct sum *s) {
+    if (s->promotes > 0) {
+        return s->short_type == CP_FP16 ? CP_SUM_FP16 : CP_SUM_BF16;
+    }
     if (s->method != SUM_BLOCKS || (!s->truncating && s->fraction >= 40)) {
         return CP_SUM_FP32;
     }
@@ -47,6 +50,8 @@ int declared_kernel(const struct options *o, int *chunk_size, struct cp_kernel *
     kernel->arithmetic =
         (struct cp_kernel_class){.score = score,
                                  .weights = o->weights,
+                                 .score_promotes = o->dot.promotes,
+                                 .values_promotes = o->value_sum.promotes,
                                  .scales = scales_of(o),
                                  .values = values,
                                  .partials = o->partials,

@@ -42,6 +42,12 @@ void options_settle(struct options *o) {
         sums[i]->fused = sums[i]->fused && sums[i]->method != SUM_BLOCKS &&
                          sums[i]->method != SUM_PAIRWISE && i != 1;
         sums[i]->block = sums[i]->block < 1 ? 1 : sums[i]->block;
+        if (sums[i]->method == SUM_BLOCKS || i == 1 || o->wrong != RIGHT) {
+            sums[i]->promotes = 0;
+        }
+    }
+    if (o->accumulator != CP_FP32) {
+        o->value_sum.promotes = 0;
     }
     if (o->input == CP_FP32 && o->scaling == SCALE_BEFORE_16) {
         o->scaling = SCALE_BEFORE;
@@ -104,6 +110,7 @@ static void compute_scores(struct kernel *k) {
         memcpy(k->a, q, (size_t)d * sizeof *q);
         memcpy(k->b, p->k + (ptrdiff_t)j * p->d, (size_t)d * sizeof *q);
         double sum = sums_products(&o->dot, CP_FP32, k->a, k->b, d, 0.0, &k->random);
+        k->overflow |= sums_in_half(&o->dot, CP_FP32) && !isfinite(sum);
         sum = o->scaling == SCALE_AFTER ? single(sum * k->constant) : sum;
         k->score[j] = shifted_score(o, p, j, sum);
     }
@@ -228,7 +235,7 @@ static void sum_keys(struct kernel *k, int first, int n, double m, struct state 
             k->b[j] = p->v[(ptrdiff_t)value_row(k, first + j, first, n) * p->d + x];
         }
         s->o[x] = sums_products(&o->value_sum, o->accumulator, k->a, k->b, n, s->o[x], &k->random);
-        k->overflow |= o->accumulator == CP_FP16 && !isfinite(s->o[x]);
+        k->overflow |= sums_in_half(&o->value_sum, o->accumulator) && !isfinite(s->o[x]);
     }
     int last_is_short = n < o->chunk_size && first + n >= p->n;
     if (o->wrong == PADDING_COUNTED && last_is_short) {

@@ -199,7 +199,7 @@ static int one_of(unsigned long long *random, int a, int b, int c) {
 static struct sum random_sum(unsigned long long *random) {
     static const int methods[] = {SUM_SEQUENTIAL, SUM_SEQUENTIAL, SUM_PAIRWISE,
                                   SUM_LANES,      SUM_BLOCKS,     SUM_BLOCKS};
-    struct sum sum;
+    struct sum sum = {.promotes = 0};
     sum.method = (enum sum_method)methods[random_below(random, 6)];
     sum.order = (enum sum_order)random_below(random, N_SUM_ORDERS);
     sum.fused = random_below(random, 2);
@@ -207,6 +207,13 @@ static struct sum random_sum(unsigned long long *random) {
     sum.truncating = random_below(random, 2);
     sum.fraction = sum.truncating ? 23 + random_below(random, 4) : 40;
     return sum;
+}
+
+/* One sum in six, by sums of up to 64 products. */
+static void promote(struct sum *sum, unsigned long long *random) {
+    int promotes = 1 << random_below(random, 7), type = one_of(random, CP_FP16, CP_FP16, CP_BF16);
+    sum->promotes = random_below(random, 6) == 0 ? promotes : 0;
+    sum->short_type = type;
 }
 
 /* Drawn from numbers of their own, so that all that is drawn elsewhere stays as it was. */
@@ -224,6 +231,8 @@ static void more_options(struct options *o) {
     o->divide_error = errors[random_below(random, 4)];
     o->epsilon = added[random_below(random, 4)];
     o->normalise = random_below(random, 6) == 0 && !o->rounded_sum;
+    promote(&o->dot, random);
+    promote(&o->value_sum, random);
 }
 
 void options_random(struct options *o, int n, unsigned long long *random) {
@@ -284,6 +293,10 @@ static const char *sum_name(const struct sum *s, char *text, size_t size) {
     if (s->method == SUM_BLOCKS) {
         snprintf(text + n, size - (size_t)n, " of %d, %d bits, %s", s->block, s->fraction,
                  s->truncating ? "cut off" : "rounded");
+    }
+    if (s->promotes > 0) {
+        snprintf(text + n, size - (size_t)n, ", %d in %s, promoted", s->promotes,
+                 type_name(s->short_type));
     }
     return text;
 }

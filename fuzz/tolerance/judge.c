@@ -94,7 +94,7 @@ static void loosen_flush(struct options *o) {
 }
 
 static void loosen_sums(struct options *o) {
-    struct sum sum = {SUM_BLOCKS, SUM_FORWARD, 0, 4, 23, 1};
+    struct sum sum = {SUM_BLOCKS, SUM_FORWARD, 0, 4, 23, 1, 0, 0};
     o->dot = sum;
     o->row_sum = sum;
     o->value_sum = sum;

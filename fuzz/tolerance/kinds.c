@@ -28,7 +28,7 @@ const char *kind_name(int kind) {
 }
 
 static struct sum tensor_core(int block, int fraction, int truncating) {
-    return (struct sum){SUM_BLOCKS, SUM_FORWARD, 0, block, fraction, truncating};
+    return (struct sum){SUM_BLOCKS, SUM_FORWARD, 0, block, fraction, truncating, 0, 0};
 }
 
 static void use_tensor_core(struct options *o, struct sum sum) {
@@ -52,7 +52,7 @@ static void like_flash(struct options *o, int type) {
 }
 
 struct options kind_options(int kind) {
-    struct sum plain = {SUM_SEQUENTIAL, SUM_FORWARD, 0, 1, 24, 0};
+    struct sum plain = {SUM_SEQUENTIAL, SUM_FORWARD, 0, 1, 24, 0, 0, 0};
     struct options o = {.input = CP_FP16,
                         .dot = plain,
                         .row_sum = plain,

@@ -35,6 +35,7 @@ static struct options strictest(unsigned long long *random) {
     o.chunk_size = 16;
     o.dot.method = SUM_PAIRWISE;
     o.row_sum.method = SUM_PAIRWISE;
+    o.dot.promotes = o.value_sum.promotes = 0;
     options_settle(&o);
     return o;
 }

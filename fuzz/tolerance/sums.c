@@ -156,12 +156,9 @@ static void put_in_order(enum sum_order order, double *a, double *b, int n,
     }
 }
 
-double sums_products(const struct sum *sum, int type, double *a, double *b, int n, double start,
-                     unsigned long long *random) {
+/* In the order that they have. */
+static double one_sum(const struct sum *sum, int type, double *a, double *b, int n, double start) {
     double total = 0.0;
-    if (sum->order != SUM_FORWARD) {
-        put_in_order(sum->order, a, b, n, random);
-    }
     switch (sum->method) {
     case SUM_SEQUENTIAL:
         return sequential(sum, type, a, b, n, 1, start);
@@ -177,6 +174,31 @@ double sums_products(const struct sum *sum, int type, double *a, double *b, int 
         total = pairwise(type, a, n);
     }
     return start == 0.0 ? total : add(type, start, total);
+}
+
+/* NUM-20. Each short sum begins at 0. */
+static double short_sums(const struct sum *sum, int type, double *a, double *b, int n,
+                         double start) {
+    double total = start;
+    for (int i = 0; i < n; i += sum->promotes) {
+        int count = n - i < sum->promotes ? n - i : sum->promotes;
+        double *terms = b == NULL ? NULL : b + i;
+        total = add(type, total, one_sum(sum, sum->short_type, a + i, terms, count, 0.0));
+    }
+    return total;
+}
+
+double sums_products(const struct sum *sum, int type, double *a, double *b, int n, double start,
+                     unsigned long long *random) {
+    if (sum->order != SUM_FORWARD) {
+        put_in_order(sum->order, a, b, n, random);
+    }
+    return sum->promotes > 0 ? short_sums(sum, type, a, b, n, start)
+                             : one_sum(sum, type, a, b, n, start);
+}
+
+int sums_in_half(const struct sum *sum, int type) {
+    return type == CP_FP16 || (sum->promotes > 0 && sum->short_type == CP_FP16);
 }
 
 /* ---- What NUM-5 says of them ---- */

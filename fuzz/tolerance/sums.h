@@ -31,12 +31,18 @@ struct sum {
     enum sum_order order;
     int fused;
     int block, fraction, truncating;
+    /* NUM-20: so many products are added in short_type, CP_FP16 or CP_BF16, and the sum of them is
+     * then added in the type of the sum; 0: one sum. Not in SUM_BLOCKS. */
+    int promotes, short_type;
 };
 
 /* The sum of a[i] b[i] (b NULL: of a[i]), n of them, and of `start` (0: none), in `type`: CP_FP32
  * or CP_FP16. a is overwritten; so is b where the order is not forward. */
 double sums_products(const struct sum *sum, int type, double *a, double *b, int n, double start,
                      unsigned long long *random);
+
+/* Whether a sum of the type may overflow binary16 on its way. */
+int sums_in_half(const struct sum *sum, int type);
 
 /* The error that NUM-5 allows the sum. `bits`: of an exact product of two numbers. */
 int sums_rounds_products(const struct sum *sum, int type, int bits);

@@ -54,8 +54,16 @@ static const struct wider {
     FIELD(tanh_absolute, 0x1p-10),
     FIELD(score, CP_SUM_TENSOR_CORE),
     FIELD(score, CP_SUM_FP16),
+    FIELD(score_promotes, 4),
+    FIELD(score_promotes, 16),
+    FIELD(score_promotes, 64),
+    FIELD(score_promotes, 0),
     FIELD(values, CP_SUM_TENSOR_CORE),
     FIELD(values, CP_SUM_FP16),
+    FIELD(values_promotes, 4),
+    FIELD(values_promotes, 16),
+    FIELD(values_promotes, 64),
+    FIELD(values_promotes, 0),
     FIELD(weights, CP_FP16),
     FIELD(weights, CP_BF16),
     FIELD(rotated, CP_FP16),
@@ -135,6 +143,13 @@ static void declare(struct cp_kernel_class *class, int i) {
     }
 }
 
+/* NUM-20: only a sum that is declared in 16 bits is promoted. */
+static int is_of_other_sum(const struct cp_kernel_class *class, int i) {
+    int of_score = is_of(i, OFFSET(score_promotes)), of_values = is_of(i, OFFSET(values_promotes));
+    int sum = of_score ? class->score : class->values;
+    return (of_score || of_values) && sum != CP_SUM_FP16 && sum != CP_SUM_BF16;
+}
+
 /* 1: it is another declaration than the kernel's, and no smaller error. */
 static int changes(const struct cp_kernel *kernel, int i) {
     struct cp_kernel_class class = kernel->arithmetic;
@@ -145,6 +160,9 @@ static int changes(const struct cp_kernel *kernel, int i) {
         return 0;
     }
     if (is_of_tanh(i) && (kernel->scores & CP_SCORES_CAP) == 0) {
+        return 0;
+    }
+    if (is_of_other_sum(&class, i)) {
         return 0;
     }
     return is_of(i, ALL_FIELDS) ? 1

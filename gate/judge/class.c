@@ -39,6 +39,25 @@ static int input_of(const struct cp_kernel *kernel) {
                                                                               : CP_FP32;
 }
 
+static struct bound_options options_of(const struct cp_kernel *kernel) {
+    const struct cp_kernel_class *class = &kernel->arithmetic;
+    struct bound_options o;
+    memset(&o, 0, sizeof o);
+    o.input = input_of(kernel);
+    o.weights = class->weights;
+    o.partials = class->partials;
+    o.output = kernel->out_type == CP_FP64 ? CP_FP32 : kernel->out_type;
+    o.score = score_of(class->score);
+    o.score_promotes = class->score_promotes;
+    o.accumulate = accumulate_of(class->values);
+    o.accumulate_promotes = class->values_promotes;
+    o.truncate = class->truncates;
+    o.flush = class->flushes;
+    o.rounded_sum = class->rounded_sum;
+    o.exp_error = class->exp_error;
+    return o;
+}
+
 static void arithmetic_of(const struct cp_kernel *kernel, int d, struct cp_arithmetic *a) {
     const struct cp_kernel_class *class = &kernel->arithmetic;
     if (class->score == CP_SUM_FP64) {
@@ -47,18 +66,7 @@ static void arithmetic_of(const struct cp_kernel *kernel, int d, struct cp_arith
         a->output = format_of(kernel->out_type);
         return;
     }
-    struct bound_options o;
-    memset(&o, 0, sizeof o);
-    o.input = input_of(kernel);
-    o.weights = class->weights;
-    o.partials = class->partials;
-    o.output = kernel->out_type == CP_FP64 ? CP_FP32 : kernel->out_type;
-    o.score = score_of(class->score);
-    o.accumulate = accumulate_of(class->values);
-    o.truncate = class->truncates;
-    o.flush = class->flushes;
-    o.rounded_sum = class->rounded_sum;
-    o.exp_error = class->exp_error;
+    struct bound_options o = options_of(kernel);
     bound_arithmetic(&o, d, a);
     if (class->in_bits) { /* s log2(e) and m log2(e) may be rounded apart */
         double unit = class->truncates ? 0x1p-23 : 0x1p-24;
@@ -83,12 +91,14 @@ int gate_steps(const struct cp_kernel *kernel, int chunk_size, int n) {
 static void count(const struct cp_kernel *kernel, int n, int steps, struct cp_counts *counts) {
     int divides = kernel->arithmetic.divides != 0, divisions = divides * (steps + 1);
     int changes = 2 * steps;
+    struct bound_options o = options_of(kernel);
     counts->depth_n = n + 2 * changes;
     counts->depth_o = n + 1 + 2 * changes + divisions;
     counts->stores = changes;
     counts->changes = changes + divisions;
     counts->operations_n = n + (5.0 + 2.0 * divides) * changes;
     counts->operations_o = 2.0 * n + (5.0 + 4.0 * divides) * changes;
+    bound_count_short_sums(&o, n, counts);
 }
 
 /* A format that rounds as the class does: by nothing where x is exact, unless it is flushed. */
@@ -254,6 +264,7 @@ struct cp_score_arithmetic gate_class_of_score(const struct cp_kernel *kernel, i
 struct cp_shift_arithmetic gate_class_of_shift(const struct cp_kernel *kernel) {
     const struct cp_kernel_class *class = &kernel->arithmetic;
     int type = class->score == CP_SUM_FP64   ? CP_FP64
+               : class->score_promotes > 0   ? CP_FP32
                : class->score == CP_SUM_FP16 ? CP_FP16
                : class->score == CP_SUM_BF16 ? CP_BF16
                                              : CP_FP32;
@@ -371,14 +382,23 @@ gate_overflow_of(const struct cp_kernel *kernel, const struct cp_arithmetic *ari
     const struct cp_kernel_class *class = &kernel->arithmetic;
     double keys = largest_of(class->rotated == CP_FP16, kernel);
     double query = largest_of(class->scales == CP_SCALES_QUERY_FP16, kernel);
-    int in_half = class->values == CP_SUM_FP16 || (class->partials == CP_FP16 && !class->divides);
+    int parts_in_half = class->partials == CP_FP16 && !class->divides;
+    int in_half = class->values == CP_SUM_FP16 || parts_in_half;
     double scores = largest_of(class->score == CP_SUM_FP16, kernel);
     double sums = largest_of(in_half, kernel),
            parts = largest_of(class->partials == CP_FP16, kernel);
     double way = way_of(kernel, arithmetic, counts, row, extent),
            grown = exp(fmin(way, 2.0 * MOST_WAY));
-    double sum = grown * fmax(extent->column, row->n_keys), part = 2.0 * extent->value;
-    double score = fmax(extent->products * fmax(1.0, 2.0 * fabs(row->scale)), 2.0 * extent->score);
+    double sum = fmax(extent->column, row->n_keys), part = 2.0 * extent->value;
+    double score = extent->products * fmax(1.0, 2.0 * fabs(row->scale));
+    /* NUM-20: what is promoted is in binary32, and far below its end. */
+    if (class->values == CP_SUM_FP16 && class->values_promotes > 0 && !parts_in_half) {
+        sum = fmin(sum, class->values_promotes * extent->value);
+    }
+    sum *= grown;
+    if (class->score != CP_SUM_FP16 || class->score_promotes == 0) {
+        score = fmax(score, 2.0 * extent->score);
+    }
     int is_half = in_half || class->partials == CP_FP16 || class->score == CP_SUM_FP16;
     if ((is_half && (sum > sums || part > parts || score > scores)) || rotated->sum > keys ||
         rotated->scaled > query) {

@@ -20,12 +20,14 @@ int gate_closer(const struct cp_kernel *kernel, enum gate_closer which, struct c
     switch (which) {
     case GATE_CLOSER_SCORE:
         a->score = CP_SUM_FP32;
+        a->score_promotes = 0;
         return is->score == CP_SUM_FP16 || is->score == CP_SUM_BF16;
     case GATE_CLOSER_WEIGHTS:
         a->weights = CP_FP32;
         return is->weights != CP_FP32;
     case GATE_CLOSER_VALUES:
         a->values = CP_SUM_FP32;
+        a->values_promotes = 0;
         return is->values == CP_SUM_FP16 || is->values == CP_SUM_BF16;
     case GATE_CLOSER_PARTIALS:
         a->partials = CP_FP32;

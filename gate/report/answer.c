@@ -176,14 +176,22 @@ const char *gate_invariant_name(int invariant) {
                                             : "not";
 }
 
+static void say_promotes(FILE *out, int promotes) {
+    if (promotes > 0) {
+        fprintf(out, " of %d products, promoted to fp32", promotes);
+    }
+}
+
 char *gate_declares(const struct cp_kernel *kernel) {
     const struct cp_kernel_class *a = &kernel->arithmetic;
     char *text;
     size_t size;
     FILE *out = text_open(&text, &size);
-    fprintf(out, "sums of scores %s, P %s, sums of values %s, exponential within %.2g",
-            gate_sum_name(a->score), gate_type_name(a->weights), gate_sum_name(a->values),
-            a->exp_error);
+    fprintf(out, "sums of scores %s", gate_sum_name(a->score));
+    say_promotes(out, a->score_promotes);
+    fprintf(out, ", P %s, sums of values %s", gate_type_name(a->weights), gate_sum_name(a->values));
+    say_promotes(out, a->values_promotes);
+    fprintf(out, ", exponential within %.2g", a->exp_error);
     if (kernel->keys != CP_KEYS_PLACED) {
         fprintf(out, ", rotated numbers %s", gate_type_name(a->rotated));
     }

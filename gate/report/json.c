@@ -60,7 +60,8 @@ static json_t *kernel_json(const struct gate_report *report) {
     const struct cp_kernel_class *a = &k->arithmetic;
     return json_pack(
         "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:{s:s,s:s,s:s},s:o,s:o,"
-        "s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:s,s:b,s:b,s:b,s:f,s:f,s:f,s:f,s:f,s:i}}",
+        "s:{s:s,s:i,s:i,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:s,s:b,s:b,s:b,s:f,s:f,s:f,s:f,"
+        "s:f,s:i}}",
         "name", json_clean(k->name), "file", json_clean(report->options->kernel), "q_type",
         gate_type_name(k->q_type), "kv_type", gate_type_name(k->kv_type), "out_type",
         gate_type_name(k->out_type), "lse_type", gate_type_name(k->lse_type), "plans",
@@ -70,7 +71,8 @@ static json_t *kernel_json(const struct gate_report *report) {
         names_json(k->scores, gate_change_names, GATE_CHANGES), "cache", "k",
         gate_cache_name(k->cache.k), "v", gate_cache_name(k->cache.v), "scales",
         gate_cache_scales_name(k->cache.scales), "layout", layout_json(&k->layout), "conventions",
-        conventions_json(k), "arithmetic", "score", gate_sum_name(a->score), "weights",
+        conventions_json(k), "arithmetic", "score", gate_sum_name(a->score), "score_promotes",
+        a->score_promotes, "values_promotes", a->values_promotes, "weights",
         gate_type_name(a->weights), "k_dequantised",
         gate_type_name(k->cache.k == CP_CACHE_PLAIN ? CP_NO_LSE : a->k_dequantised),
         "v_dequantised",

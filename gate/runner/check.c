@@ -24,7 +24,8 @@
     (BIT(CP_SUM_FP32) | BIT(CP_SUM_TENSOR_CORE) | BIT(CP_SUM_FP16) | BIT(CP_SUM_FP64) |            \
      BIT(CP_SUM_BF16))
 
-#define MOST_PACK   256 /* CONV-12 */
+#define MOST_PACK   256  /* CONV-12 */
+#define MOST_SHORT  1024 /* NUM-20 */
 #define OF_8_BITS   (BIT(CP_CACHE_E4M3) | BIT(CP_CACHE_E5M2) | BIT(CP_CACHE_INT8))
 #define CACHES      (BIT(CP_CACHE_PLAIN) | OF_8_BITS)
 #define CACHE_NAMES "CP_CACHE_PLAIN (0), CP_CACHE_E4M3 (4), CP_CACHE_E5M2 (5) or CP_CACHE_INT8 (6)"
@@ -109,6 +110,30 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
         {"arithmetic.flushes", a->flushes, yes_or_no, "0 or 1"},
     };
     return run_check_fields("cp_kernel", fields, sizeof fields / sizeof fields[0], file, text);
+}
+
+/* NUM-20. */
+static int check_promotes(const struct cp_kernel *kernel, const char *file, char text[RUN_TEXT]) {
+    const struct cp_kernel_class *a = &kernel->arithmetic;
+    const int promotes[] = {a->score_promotes, a->values_promotes}, sum[] = {a->score, a->values};
+    const char *const name[] = {"score", "values"};
+    for (int i = 0; i < 2; i++) {
+        if (!(0 <= promotes[i] && promotes[i] <= MOST_SHORT)) {
+            snprintf(text, RUN_TEXT,
+                     "%s: cp_kernel.arithmetic.%s_promotes is %d; it may be from 1 to 1024, the "
+                     "products whose sum is promoted to binary32, or 0: sums are not promoted",
+                     file, name[i], promotes[i]);
+            return -1;
+        }
+        if (promotes[i] > 0 && sum[i] != CP_SUM_FP16 && sum[i] != CP_SUM_BF16) {
+            snprintf(text, RUN_TEXT,
+                     "%s: cp_kernel.arithmetic.%s_promotes needs .%s = CP_SUM_FP16 or CP_SUM_BF16: "
+                     "only sums in 16 bits are promoted",
+                     file, name[i], name[i]);
+            return -1;
+        }
+    }
+    return 0;
 }
 
 static int check_division(const struct cp_kernel *kernel, const char *file, char text[RUN_TEXT]) {
@@ -219,8 +244,8 @@ int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text
                  file, exp_error);
         return -1;
     }
-    if (check_division(kernel, file, text) != 0 || check_tanh(kernel, file, text) != 0 ||
-        check_layout(kernel, file, text) != 0) {
+    if (check_promotes(kernel, file, text) != 0 || check_division(kernel, file, text) != 0 ||
+        check_tanh(kernel, file, text) != 0 || check_layout(kernel, file, text) != 0) {
         return -1;
     }
     if (!run_is_empty_value(kernel->conventions.empty_lse, kernel->conventions.empty_value,

@@ -322,7 +322,11 @@ struct cp_kernel_call {
  * and not what would pass: a declaration wider than the kernel lets errors through. Set every
  * field: a field that is left out is 0, which means CP_SUM_FP32 or CP_FP16. */
 struct cp_kernel_class {
-    int score;   /* how q . k is added: CP_SUM_... */
+    int score; /* how q . k is added: CP_SUM_... */
+    /* NUM-20: of a sum in 16 bits, the most products that are added before their sum is promoted to
+     * binary32, from 1 to 1024; 0: all of them, and none is promoted. The promoted sums are added
+     * in binary32, in any order. */
+    int score_promotes;
     int weights; /* type of P when multiplied by V: CP_FP32 (not rounded), CP_FP16, CP_BF16 */
     /* Where keys are not placed: the type of rotated numbers when they are multiplied, CP_FP32 (not
      * rounded), CP_FP16 or CP_BF16. They are computed in binary32, or in binary64 with CP_SUM_FP64,
@@ -344,7 +348,9 @@ struct cp_kernel_class {
      * scales the query in binary32 and does not round it further has CP_SCALES_SCORES, which allows
      * for as much. */
     int scales;
-    int values;      /* how P V is added: CP_SUM_... */
+    int values; /* how P V is added: CP_SUM_... */
+    /* As score_promotes, of P V. Factors for o are multiplied in binary32, and not in 16 bits. */
+    int values_promotes;
     int partials;    /* type of n and o between steps: CP_FP32, CP_FP16 or CP_BF16 */
     int rounded_sum; /* 1: n is the sum of the rounded P; 0: of the P before rounding */
     /* How partial results i, with n_i, o_i, m_i and log-sum-exp l_i, are combined:

@@ -28,6 +28,7 @@ struct cp_score_arithmetic {
     int depth, n_additions;      /* k, n */
     double scale_unit, scale_tiny;
     int scaled_before; /* 1: the query is scaled, then multiplied; 0: the sum is scaled */
+    int as_one;        /* NUM-20: so many additions stand for one, in NUM-13; 0: each is one */
 };
 
 /* NUM-7: the class. All numbers are >= 0; the names are those of the specification.
@@ -48,6 +49,7 @@ struct cp_arithmetic {
     double u_div, eta_div;
     struct cp_format output;
     double above, below;
+    int as_one_o; /* NUM-20: so many additions for o stand for one, in NUM-13; 0: each is one */
 };
 
 /* NUM-8: how many operations there are, on the longest way from a key and in all. */
@@ -131,6 +133,27 @@ struct cp_format cp_format_flushing(struct cp_format format); /* subnormal numbe
   ensures num_8_ok: counts_ok(\result);
 */
 struct cp_counts cp_counts_of_chunks(int chunk_size, int n_chunks);
+
+/* NUM-20: so many additions of binary32 stand for one of the type, CP_FP16 or CP_BF16. */
+/*@
+  requires type: type == CP_FP16 || type == CP_BF16;
+  assigns \nothing;
+  ensures num_20_fp16: type == CP_FP16 ==> \result == 0x1p-11 / 0x1p-24;
+  ensures num_20_bf16: type == CP_BF16 ==> \result == 0x1p-8 / 0x1p-24;
+*/
+int cp_additions_as_one(int type);
+
+/* The depth, in additions of binary32, of a sum of short sums: so many additions of the type on the
+ * way of a term, and then so many of binary32. */
+/*@
+  requires type: type == CP_FP16 || type == CP_BF16;
+  requires sizes: 0 <= additions <= 1024 && 0 <= promoted <= INT32_MAX / 2;
+  assigns \nothing;
+  ensures num_20: \result == as_one(type) * additions + promoted;
+  ensures num_20_errs: power(1.0 + unit_of_short(type), additions) *
+    power(1.0 + 0x1p-24, promoted) <= power(1.0 + 0x1p-24, \result);
+*/
+int cp_depth_of_short_sums(int type, int additions, int promoted);
 
 /* The class of a plain kernel with d numbers per key: products and sums are in binary32, to
  * nearest, one after the other; the exponential is within one unit in the last place; P and the

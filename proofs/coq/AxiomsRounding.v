@@ -7,7 +7,7 @@
 From Chunkproof Require NumCore NumRound NumScore NumInvariant NumLag NumTolerance NumChunks
   NumFormat NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms NumFloatReferences NumFloatKeys
   NumFloatBound NumFloatNearest NumFloatColumn NumFloatFinite NumFloatWhole NumShift NumShiftFloat
-  NumScale.
+  NumScale NumShort.
 
 Definition of_NumCore := (
   NumCore.quotient_error,
@@ -161,3 +161,15 @@ Definition of_NumScale := (
   NumScale.key_scale_is_near,
   NumScale.value_scale_is_near).
 Print Assumptions of_NumScale.
+
+Definition of_NumShort := (
+  NumShort.as_many_is_tight,
+  NumShort.short_sums_add,
+  NumShort.exact_short_sums_add,
+  NumShort.short_sums_error,
+  NumShort.score_of_short_sums,
+  NumShort.values_of_short_sums,
+  NumShort.fused_is_short_sum,
+  NumShort.weights_of_formats,
+  NumShort.sixteen_of_128).
+Print Assumptions of_NumShort.

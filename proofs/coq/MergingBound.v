@@ -87,7 +87,7 @@ Proof.
     exfalso; assert (d = 0)%nat by lia; subst d.
     assert (forall u eta d ops (l l' : list R), adds u eta d ops l l' -> d = 0%nat ->
               length l = length l') as same.
-    { clear; induction 1 as [|t|d k b a d' k' b' a' _ IH _ IH'|d k b a y|d k b b' a p _ IH];
+    { clear; induction 1 as [|t|d k b a d' k' b' a' _ IH _ IH'|w e d k b a y|d k b b' a p _ IH];
         intros E; try reflexivity.
       - rewrite !app_length, IH, IH' by lia; reflexivity.
       - discriminate.
@@ -110,16 +110,17 @@ Proof.
   split; [|exact le'].
   change [n * z] with (map (Rmult n) [z]).
   clear - n0 small sum_o; induction sum_o as
-    [|t|d k b a d' k' b' a' _ IH _ IH'|d k b a y _ IH near|d k b b' a p _ IH]; simpl.
+    [|t|d k b a d' k' b' a' _ IH _ IH'|w e d k b a y _ IH near|d k b b' a p _ IH]; simpl.
   - apply adds_none.
   - apply adds_term.
   - rewrite !map_app; apply adds_beside; assumption.
-  - apply (adds_sum _ _ d k _ (map (Rmult n) a)); [exact IH|].
+  - apply (adds_coarse _ _ w e d k _ (map (Rmult n) a)); [exact IH|].
     unfold plain, magnitude in *; rewrite !total_map.
     rewrite (total_ext (fun x => Rabs (n * x)) (fun x => n * Rabs x))
       by (intros; rewrite Rabs_mult, (Rabs_pos_eq n) by lra; reflexivity).
     rewrite !total_scale, <- Rmult_minus_distr_l, Rabs_mult, (Rabs_pos_eq n) by lra.
-    pose proof (Rmult_le_compat_l n _ _ (Rlt_le _ _ n0) near); lra.
+    pose proof (Rmult_le_compat_l n _ _ (Rlt_le _ _ n0) near).
+    pose proof (Rmult_le_compat_l (INR e) _ _ (pos_INR e) small); lra.
   - apply (adds_order _ _ d k (map (Rmult n) b)); [apply Permutation_map, p | exact IH].
 Qed.
 

@@ -227,16 +227,18 @@ Lemma adds_moved u eta c d ops l l' eta' :
   adds u eta' d ops (map (Rmult c) l) (map (Rmult c) l').
 Proof.
   intros c0 le sum; induction sum as
-    [|t|d k b a d' k' b' a' _ IH _ IH'|d k b a y _ IH near_y|d k b b' a p _ IH]; simpl.
+    [|t|d k b a d' k' b' a' _ IH _ IH'|w e d k b a y _ IH near_y|d k b b' a p _ IH]; simpl.
   - apply adds_none.
   - apply adds_term.
   - rewrite !map_app; apply adds_beside; assumption.
-  - apply (adds_sum _ _ d k _ (map (Rmult c) a)); [exact IH|].
+  - apply (adds_coarse _ _ w e d k _ (map (Rmult c) a)); [exact IH|].
+    set (g := (1 + u) ^ S w - 1) in *; clearbody g.
     unfold plain, magnitude in *; rewrite !total_map.
     rewrite (total_ext (fun x => Rabs (c * x)) (fun x => c * Rabs x))
       by (intros; rewrite Rabs_mult, (Rabs_pos_eq c) by exact c0; reflexivity).
     rewrite !total_scale, <- Rmult_minus_distr_l, Rabs_mult, (Rabs_pos_eq c) by exact c0.
-    pose proof (Rmult_le_compat_l c _ _ c0 near_y); lra.
+    pose proof (Rmult_le_compat_l c _ _ c0 near_y).
+    pose proof (Rmult_le_compat_l _ _ _ (pos_INR e) le); lra.
   - apply (adds_order _ _ d k (map (Rmult c) b)); [apply Permutation_map, p | exact IH].
 Qed.
 

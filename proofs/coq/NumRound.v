@@ -78,19 +78,30 @@ Definition magnitude (l : list R) : R := total Rabs l.
 (** The numbers [before] became the numbers [after] by adding groups of them in any order: depth is
     the largest number of additions above a term, ops their number in all. An addition takes any
     number of terms, and its error is measured by their magnitudes: so one tensor-core instruction,
-    which aligns and truncates its terms, is an addition, and a single term is rounded alone. *)
+    which aligns and truncates its terms, is an addition, and a single term is rounded alone. A
+    coarser addition counts as 1 + w additions, and for its absolute error as e. *)
 Inductive adds (u eta : R) : nat -> nat -> list R -> list R -> Prop :=
   | adds_none : adds u eta 0 0 [] []
   | adds_term t : adds u eta 0 0 [t] [t]
   | adds_beside d k before after d' k' before' after' :
       adds u eta d k before after -> adds u eta d' k' before' after' ->
       adds u eta (Nat.max d d') (k + k') (before ++ before') (after ++ after')
-  | adds_sum d k before after y :
+  | adds_coarse w e d k before after y :
       adds u eta d k before after ->
-      Rabs (y - plain after) <= u * magnitude after + eta ->
-      adds u eta (S d) (S k) before [y]
+      Rabs (y - plain after) <= ((1 + u) ^ S w - 1) * magnitude after + INR e * eta ->
+      adds u eta (S w + d) (e + k) before [y]
   | adds_order d k before before' after :
       Permutation before before' -> adds u eta d k before after -> adds u eta d k before' after.
+
+(** What counts as one. *)
+Lemma adds_sum u eta d k before after y :
+  adds u eta d k before after ->
+  Rabs (y - plain after) <= u * magnitude after + eta ->
+  adds u eta (S d) (S k) before [y].
+Proof.
+  intros run near; apply (adds_coarse u eta 0 1 d k _ after y run).
+  simpl; rewrite Rmult_1_r, Rmult_1_l; replace (1 + u - 1) with u by ring; exact near.
+Qed.
 
 (** The list l gathers the ideal number z, whose magnitude is at most a: up to the part G - 1 of a
     and t. *)
@@ -192,11 +203,17 @@ Proof.
     pose proof (Rmult_le_pos _ _ (pos_INR k) eta0); pose proof (Rmult_le_pos _ _ (pos_INR k') eta0).
     apply gathers_app; (eapply gathers_weaken; [apply magnitude_pos | | | eassumption]);
       try assumption; apply Rmult_le_compat_l; assumption.
-  - pose proof (gathers_rounded u eta _ _ _ _ _ y u0 IHrun H) as G.
-    rewrite S_INR; change ((1 + u) ^ S d) with ((1 + u) * (1 + u) ^ d).
-    revert G; apply gathers_weaken; [apply magnitude_pos | lra|].
-    pose proof (power_at_least_1 u (S d) u0) as one; simpl in one.
-    pose proof (Rmult_le_compat_l eta _ _ eta0 one); lra.
+  - pose proof (power_at_least_1 u (S w) u0) as one.
+    assert (0 <= (1 + u) ^ S w - 1) as some by lra.
+    pose proof (gathers_rounded _ _ _ _ _ _ _ y some IHrun H) as G.
+    replace (1 + ((1 + u) ^ S w - 1)) with ((1 + u) ^ S w) in G by ring.
+    rewrite plus_INR, pow_add.
+    pose proof (power_at_least_1 u d u0) as one'.
+    pose proof (Rmult_le_pos _ _ (pos_INR e) eta0) as small.
+    assert (1 <= (1 + u) ^ S w * (1 + u) ^ d) as both by
+      (pose proof (Rmult_le_compat 1 _ 1 _ ltac:(lra) ltac:(lra) one one'); lra).
+    pose proof (Rmult_le_compat_l _ _ _ small both).
+    revert G; apply gathers_weaken; [apply magnitude_pos | lra | lra].
   - rewrite <- (plain_permutation _ _ H), <- (magnitude_permutation _ _ H); exact IHrun.
 Qed.
 

@@ -51,6 +51,10 @@
     axiom power_next: \forall real x, integer n; 0 <= n ==> power(x, n + 1) == x * power(x, n);
   }
 
+  // NUM-20: the unit of binary16 or bfloat16, and how many of binary32 it is.
+  logic real unit_of_short(integer type) = type == CP_FP16 ? 0x1p-11 : 0x1p-8;
+  logic integer as_one(integer type) = type == CP_FP16 ? 8192 : 65536;
+
   // NUM-6: (1 + u)^k (1 + u'), and the error from it.
   logic real score_sums(struct cp_score_arithmetic s) =
     power(1.0 + s.unit, s.depth) * (1.0 + s.scale_unit);
