@@ -362,28 +362,6 @@ static void lag_once(struct cp_arithmetic *a, const struct cp_merging_class *dec
     a->below = declared->behind;
 }
 
-/* States, in the scale of their maximum: references only rise there (NUM-8). An argument is at most
- * `width` longer than in the kernel, a reference as much larger, and a tiny number counts
- * exp(width) times. */
-/*@
-  requires valid: \valid(a);
-  requires ok: arithmetic_ok(*a) && 0.0 <= width;
-  assigns *a;
-  ensures num_7_ok: arithmetic_ok(*a);
-*/
-static void follow_maximum(struct cp_arithmetic *a, double width) {
-    double moved = (a->u_arg + a->u_ref + 2.0 * a->u_move) * width, grown = MORE * exp(width);
-    //@ assert moved: 0.0 <= moved;
-    //@ assert grown: 0.0 <= grown;
-    a->eps = MORE * (a->eps + moved);
-    a->weights.tiny = MORE * (grown * a->weights.tiny);
-    a->kappa = MORE * (grown * a->kappa);
-    a->eta_n = MORE * (grown * a->eta_n);
-    a->eta_o = MORE * (grown * a->eta_o);
-    a->above = 0.0;
-    a->below = 0.0;
-}
-
 /* ---- MERGING-12: parts that are given by a maximum and a sum ----
  *
  * A kernel's weights n_i exp(m_i - m) are those of NUM-8 times the largest sum N, for the reference
@@ -494,7 +472,9 @@ struct cp_merging_numbers cp_merging_numbers(const struct cp_merging_class *decl
     //@ assert sums: arithmetic_ok(a);
     double width = declared->above + declared->behind;
     if (way == CP_MERGING_STATES && width > 0.0) {
-        follow_maximum(&a, width + reach.above);
+        double of_scores = a.score.scale_unit * extent.top + a.score.scale_tiny;
+        //@ assert scores: 0.0 <= of_scores;
+        cp_follow_maximum(&a, width + reach.above, of_scores);
     }
     //@ assert near: arithmetic_ok(a);
     struct cp_merging_numbers numbers = {a, counts, lse_error};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NUM-4 to NUM-8: formats, classes and counts, and the error of a score. */
+/* NUM-4 to NUM-8: formats, classes and counts, and the error of a score. NUM-21: references
+ * near the maximum. */
 #include <float.h>
 #include <math.h>
 
@@ -168,6 +169,33 @@ double cp_score_error(const struct cp_score_arithmetic *a, double scale, int d, 
     /*@ assert relative: 0.0 <= product(score_relative(*a), magnitude) <=
           product(bound.relative, magnitude); */
     return cp_tolerance_of_score(bound, magnitude);
+}
+
+void cp_follow_maximum(struct cp_arithmetic *a, double width, double of_scores) {
+    double b = up_plus(width, 2.0 * of_scores);
+    double unit = up_plus(up_plus(a->u_arg, a->u_ref), 2.0 * a->u_move);
+    double times = up_function(exp(b));
+    //@ ghost struct cp_arithmetic was = *a;
+    //@ assert width: 0.0 <= width + 2.0 * of_scores <= b;
+    //@ assert unit: 0.0 <= was.u_arg + was.u_ref + 2.0 * was.u_move <= unit;
+    /*@ assert moved: 0.0 <= product(was.u_arg + was.u_ref + 2.0 * was.u_move,
+                                     width + 2.0 * of_scores) <= product(unit, b); */
+    //@ assert times: 0.0 <= e(width + 2.0 * of_scores) <= e(b) <= times;
+    /*@ assert kappa: 0.0 <= product(e(width + 2.0 * of_scores), was.kappa) <=
+          product(times, was.kappa); */
+    /*@ assert weights: 0.0 <= product(e(width + 2.0 * of_scores), was.weights.tiny) <=
+          product(times, was.weights.tiny); */
+    /*@ assert eta_n: 0.0 <= product(e(width + 2.0 * of_scores), was.eta_n) <=
+          product(times, was.eta_n); */
+    /*@ assert eta_o: 0.0 <= product(e(width + 2.0 * of_scores), was.eta_o) <=
+          product(times, was.eta_o); */
+    a->eps = up_plus(a->eps, up_times(unit, b));
+    a->weights.tiny = up_times(times, a->weights.tiny);
+    a->kappa = up_times(times, a->kappa);
+    a->eta_n = up_times(times, a->eta_n);
+    a->eta_o = up_times(times, a->eta_o);
+    a->above = 0.0;
+    a->below = 0.0;
 }
 
 double cp_tolerance_growth(double u, int k, double v, int l) {

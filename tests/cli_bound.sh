@@ -217,6 +217,13 @@ ok "no more products than keys" json "t['declared']['counts']['depth_o'] == 3 * 
     --keys 3 --accumulate fp16 --accumulate-promotes 1024
 ok "short sums are said" says "scores promoted every 16 products; P V promoted every 4 products;
     chunks of 64 keys" --score fp16 --score-promotes 16 --accumulate bf16 --accumulate-promotes 4
+ok "references near the maximum" json "t['class']['above'] == 0.5 and t['class']['behind'] == 2 and
+    0 < t['declared']['arithmetic']['eps'] - (2**-23 + 2.5 * 2**-24) < 2**-30 and
+    t['declared']['arithmetic']['below'] == 0" --above 0.5 --behind 2
+ok "the class of nearly all kernels" json "t['class']['above'] == t['class']['behind'] == 0 and
+    t['declared']['arithmetic']['eps'] < 1.001 * 2**-23"
+ok "references near the maximum are said" says "references up to 0.5 nats above the maximum,
+    references up to 2 nats below the maximum, states in fp32" --above 0.5 --behind 2
 ok "what is declared" declared --weights bf16
 ok "what is declared for one chunk" json \
     "t['declared']['counts'] == {'depth_n': 8, 'depth_o': 9, 'stores': 0,
@@ -324,6 +331,9 @@ ok "a negative seed" wrong "--seed needs" --seed -1
 ok "an error above 1" wrong "--exp-error needs a number from 0 to 0.5" --exp-error 2
 ok "an error that is none" wrong "--exp-error needs" --exp-error nan
 ok "a running state has no partials" wrong "leave out --partials" --merges running --partials fp16
+ok "a divided state is no lazy one" wrong "divided at the end: leave out --divide immediate" \
+    --behind 1 --divide immediate
+ok "references too far away" wrong "--above" --above 11.5
 ok "a running state is divided last" wrong "leave out --divide" --merges running --divide immediate
 ok "P that is not rounded" wrong "--rounded-sum needs" --rounded-sum --weights fp32
 ok "a case and a family" wrong "--case brings its own row" --case "$work/example.json" --family wide

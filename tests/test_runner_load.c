@@ -371,6 +371,33 @@ static void names_a_wrong_division(void **state) {
     assert_non_null(strstr(text, "arithmetic.normalises needs .rounded_sum = 0"));
 }
 
+/* NUM-21: 0 to 11 nats, and only of states that are divided at the end. */
+static void names_a_wrong_distance(void **state) {
+    static const double none[] = {-1e-300, 0x1.6001p3, NAN, INFINITY};
+    char text[RUN_TEXT];
+    (void)state;
+    for (int is_behind = 0; is_behind < 2; is_behind++) {
+        struct cp_kernel kernel = good_kernel();
+        struct cp_kernel_class *a = &kernel.arithmetic;
+        double *distance = is_behind ? &a->behind : &a->above;
+        for (int i = 0; i < 4; i++) {
+            *distance = none[i];
+            assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+            assert_non_null(strstr(text, is_behind ? ".behind is " : ".above is "));
+        }
+        *distance = 11.0;
+        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
+        a->divides = 1;
+        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+        assert_non_null(strstr(text, is_behind ? "behind needs .divides = 0 and .normalises = 0"
+                                               : "above needs .divides = 0 and .normalises = 0"));
+        a->divides = 0;
+        a->normalises = 1;
+        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+        assert_non_null(strstr(text, is_behind ? "behind needs .divides" : "above needs .divides"));
+    }
+}
+
 /* CONV-2: a value counts where it is declared, and must be one of lse_type. */
 static void names_a_wrong_value(void **state) {
     struct cp_kernel kernel = good_kernel();
@@ -404,6 +431,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(names_the_wrong_field),     cmocka_unit_test(names_a_wrong_value),
         cmocka_unit_test(names_a_wrong_layout),      cmocka_unit_test(names_a_wrong_tanh),
         cmocka_unit_test(names_a_wrong_short_sum),   cmocka_unit_test(names_a_wrong_division),
+        cmocka_unit_test(names_a_wrong_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

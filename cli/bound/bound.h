@@ -18,6 +18,7 @@
 #define BOUND_MOST_DIM     (1 << 16)
 #define BOUND_MOST_NUMBERS (1 << 26) /* in K, and in V */
 #define BOUND_MOST_SHORT   1024      /* products in a short sum (NUM-20) */
+#define BOUND_FARTHEST     11.0      /* nats (NUM-21) */
 
 enum bound_family {
     BOUND_NORMAL,
@@ -68,6 +69,7 @@ struct bound_options {
      * binary32; 0: all of them. */
     int score_promotes, accumulate_promotes;
     double exp_error;
+    double above, behind; /* NUM-21: how far references may be from the maximum, in nats */
     const char *case_file, *save_file; /* NULL: none */
     int json, time, help;
     int row_given, keys_given, dim_given, input_given; /* --family or --seed; --keys; ... */

@@ -31,6 +31,8 @@ enum option_value {
     SCALED_QUERY,
     SCORE_PROMOTES,
     ACCUMULATE_PROMOTES,
+    ABOVE,
+    BEHIND,
     CASE,
     SAVE,
     JSON,
@@ -60,6 +62,8 @@ static const struct option names[] = {
     {"scaled-query", required_argument, NULL, SCALED_QUERY},
     {"score-promotes", required_argument, NULL, SCORE_PROMOTES},
     {"accumulate-promotes", required_argument, NULL, ACCUMULATE_PROMOTES},
+    {"above", required_argument, NULL, ABOVE},
+    {"behind", required_argument, NULL, BEHIND},
     {"case", required_argument, NULL, CASE},
     {"save", required_argument, NULL, SAVE},
     {"json", no_argument, NULL, JSON},
@@ -139,6 +143,8 @@ void bound_options_help(FILE *file) {
         "  --merges HOW          how the chunks' states are merged: in a chain (default), in a\n"
         "                        balanced tree, or running (no merges: each chunk is added to one\n"
         "                        state)\n"
+        "  --above X, --behind X how far references may be above the maximum, and below it, in\n"
+        "                        nats: 0 (default) to 11 each (NUM-21)\n"
         "  --partials FORMAT     of stored states: fp32 (default), fp16, bf16\n"
         "  --divide WHEN         deferred to the end (default), or immediate for each state\n"
         "  --output FORMAT       fp16 (default), bf16, fp32\n"
@@ -202,6 +208,10 @@ static int read_class(struct bound_options *o, int option, const char *name, con
         return result;
     case DIVIDE:
         return argument_name(COMMAND, name, text, divide_names, &o->immediate);
+    case ABOVE:
+        return argument_number(COMMAND, name, text, 0.0, BOUND_FARTHEST, &o->above);
+    case BEHIND:
+        return argument_number(COMMAND, name, text, 0.0, BOUND_FARTHEST, &o->behind);
     case EXP_ERROR:
         return argument_number(COMMAND, name, text, 0.0, 0.5, &o->exp_error);
     default: /* argument_next() said what is wrong */
@@ -304,6 +314,10 @@ static int check(struct bound_options *o, unsigned long long given) {
     if (o->merges == MERGES_RUNNING && o->immediate) {
         return argument_refuse(
             COMMAND, "--merges running divides only at the end: leave out --divide immediate");
+    }
+    if (o->above + o->behind > 0.0 && o->immediate) {
+        return argument_refuse(COMMAND, "--above and --behind are of states that are divided at "
+                                        "the end: leave out --divide immediate");
     }
     if (o->rounded_sum && o->weights == CP_FP32) {
         return argument_refuse(

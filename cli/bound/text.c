@@ -57,8 +57,17 @@ static const char *promotes(const char *sums, int n, char text[48]) {
     return text;
 }
 
+/* NUM-21; nothing where the reference is the maximum. */
+static const char *references(const char *where, double distance, char text[64]) {
+    text[0] = '\0';
+    if (distance > 0.0) {
+        snprintf(text, 64, "references up to %.4g nats %s the maximum, ", distance, where);
+    }
+    return text;
+}
+
 static void print_class(FILE *file, const struct bound_options *o) {
-    char text[320], of_scores[48], of_values[48];
+    char text[448], of_scores[48], of_values[48], above[64], behind[64];
     const char *scaled = o->scales == CP_SCALES_SCORES       ? ""
                          : o->scales == CP_SCALES_QUERY_FP16 ? "queries scaled, in fp16; "
                                                              : "queries scaled, in bf16; ";
@@ -68,10 +77,11 @@ static void print_class(FILE *file, const struct bound_options *o) {
             o->accumulate == ACCUMULATE_TENSOR_CORE ? "by" : "in",
             bound_accumulate_names[o->accumulate]);
     snprintf(text, sizeof text,
-             "%s%s%schunks of %d key%s, merges %s, states in %s, division %s, output in %s%s%s",
+             "%s%s%schunks of %d key%s, merges %s, %s%sstates in %s, division %s, output in %s%s%s",
              promotes("scores", o->score_promotes, of_scores),
              promotes("P V", o->accumulate_promotes, of_values), scaled, o->chunk, plural(o->chunk),
-             bound_merges_names[o->merges], bound_format_name(o->partials),
+             bound_merges_names[o->merges], references("above", o->above, above),
+             references("below", o->behind, behind), bound_format_name(o->partials),
              o->immediate ? "immediate" : "deferred", bound_format_name(o->output),
              o->truncate ? ", truncated" : "", o->flush ? ", flushed" : "");
     print_wrapped(file, 8, text);

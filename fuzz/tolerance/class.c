@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a kernel declares, number by number (NUM-6 to NUM-8). */
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "fuzz/tolerance/emulate.h"
+#include "fuzz/tolerance/shift.h"
 
 #define U       0x1p-24           /* binary32 to nearest */
 #define U_CONST (0x1p-24 * 1.001) /* a constant that is rounded from binary64 */
@@ -98,9 +100,25 @@ static void exponential_class(const struct options *o, struct cp_arithmetic *a) 
     a->kappa = o->flush_exp ? 0x1p-126 : TINY;
 }
 
-/* How far a score may exceed the maximum before the maximum changes, in nats. */
-static double wait_of(const struct options *o) {
-    return o->bits ? o->lazy * 0x1.62E42FEFA39EFp-1 : o->lazy;
+double wait_in_nats(const struct options *o) {
+    return (o->bits ? o->lazy * 0x1.62E42FEFA39EFp-1 : o->lazy) * (1.0 + 0x1p-20);
+}
+
+double error_of_scores(const struct cp_score_arithmetic *a, const struct problem *p) {
+    double magnitude = 0.0, of_shift = 0.0;
+    double *errors = calloc((size_t)p->n + 1, sizeof *errors);
+    assert(errors != NULL);
+    shift_errors(a, p, errors);
+    for (int j = 0; j < p->n; j++) {
+        double sum = 0.0;
+        for (int x = 0; x < p->d; x++) {
+            sum += fabs(p->q[x] * p->k[(ptrdiff_t)j * p->d + x]);
+        }
+        magnitude = fmax(magnitude, fabs(p->scale) * sum);
+        of_shift = fmax(of_shift, errors[j]);
+    }
+    free(errors);
+    return cp_score_error(a, p->scale, p->d, magnitude) + of_shift;
 }
 
 static int height_of(const struct options *o, int parts) {
@@ -119,7 +137,7 @@ static int height_of(const struct options *o, int parts) {
 /* NUM-8. c keys are summed in a chunk; each of t - 1 merges is a product and an addition on the way
  * of a key; a state is stored unless it is the last one. */
 static void count(const struct options *o, const struct problem *p, int rounds_products,
-                  double largest_score, struct cp_counts *counts) {
+                  struct cp_counts *counts) {
     int c = o->chunk_size < p->n ? o->chunk_size : p->n;
     int t = (p->n + o->chunk_size - 1) / o->chunk_size;
     int running = o->merging == MERGE_RUNNING, apart = o->merging == MERGE_SEPARATE;
@@ -148,20 +166,18 @@ static void count(const struct options *o, const struct problem *p, int rounds_p
     /* what a division errs beside its rounding is as if the state were stored once more */
     counts->stores = on_one + height + (o->divide_error > 0.0 ? divisions : 0);
     counts->changes = on_one + height + divisions;
-    if (o->lazy > 0.0) { /* a maximum that waits rises by more than that each time, within scores */
-        double most = 2.0 * largest_score / wait_of(o) * (1.0 + 0x1p-10);
-        counts->changes = (int)fmin(on_one, floor(most));
-    }
     counts->operations_n = p->n + 6.0 * t;
     counts->operations_o = 2.0 * p->n + 6.0 * t + (o->immediate ? 4.0 * t : 0.0);
 }
 
-/* NUM-7, how far references lie from the largest computed score. A maximum that waits is below by
- * as much as it may wait. A log-sum-exp is above by ln n, and off by what its n and itself are
- * rounded. */
+/* NUM-7, how far references lie from the largest computed score. A log-sum-exp is above by ln n,
+ * and off by what its n and itself are rounded. A maximum that waits is below by as much as it may
+ * wait (NUM-21). */
 static void reference_class(const struct options *o, const struct problem *p, double largest_score,
                             const struct cp_counts *counts, struct cp_arithmetic *a) {
-    a->below = wait_of(o) * (1.0 + 0x1p-20);
+    if (o->lazy > 0.0) {
+        cp_follow_maximum(a, wait_in_nats(o), error_of_scores(&a->score, p));
+    }
     if (o->immediate) {
         double log_n = log(p->n + 1.0);
         double size = largest_score + 2.0 * log_n;
@@ -236,7 +252,7 @@ void class_of(const struct options *options, const struct problem *p, double lar
     a->eta_n = fmax(a->eta_n, partials.tiny);
     a->eta_o = fmax(a->eta_o, partials.tiny);
     a->output = format_of(o->output);
-    count(o, p, rounds, largest_score, counts);
+    count(o, p, rounds, counts);
     division_class(o, p, largest_score, counts, a);
     reference_class(o, p, largest_score, counts, a);
 }

@@ -31,8 +31,7 @@ static double reciprocal_of(const struct options *o) {
 
 int declared_kernel(const struct options *o, int *chunk_size, struct cp_kernel *kernel) {
     int score = sum_of(&o->dot), row_sum = sum_of(&o->row_sum), values = sum_of(&o->value_sum);
-    if (score < 0 || row_sum != CP_SUM_FP32 || values < 0 || o->lazy > 0.0 ||
-        (o->flush && !o->flush_exp)) {
+    if (score < 0 || row_sum != CP_SUM_FP32 || values < 0 || (o->flush && !o->flush_exp)) {
         return 0;
     }
     if (o->accumulator != CP_FP32) {
@@ -64,6 +63,7 @@ int declared_kernel(const struct options *o, int *chunk_size, struct cp_kernel *
                                  .exp_error = o->exp_error + 0x1.02p-24, /* and its rounding */
                                  .divide_error = o->divide_error + reciprocal_of(o),
                                  .epsilon = o->epsilon,
+                                 .behind = wait_in_nats(o),
                                  .step = o->chunk_size};
     *chunk_size = o->chunk_size * (1 + (int)(o->seed >> 8 & 3));
     if (o->normalise) { /* all keys are one step, and one chunk */
@@ -90,6 +90,8 @@ int judge_as_the_gate(const struct options *o, const struct problem *p,
     }
     gate_class_of_steps(&kernel, p->d, p->n, gate_steps(&kernel, recipe.chunk_size, p->n),
                         result->largest_score, &largest, &arithmetic, &counts);
+    gate_class_near_maximum(&kernel, p->scale, p->d, 0.0, error_of_scores(&arithmetic.score, p),
+                            &arithmetic);
     judge_by(&arithmetic, &counts, gate_lse_error(&kernel, p->n, result->largest_score), p, NULL,
              j);
     return 1;

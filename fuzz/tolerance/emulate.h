@@ -127,6 +127,12 @@ double lse_error(const struct options *options, const struct result *result);
 void class_of(const struct options *options, const struct problem *problem, double largest_score,
               struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 
+/* How far a score may exceed the maximum before the maximum changes, and a little more, in nats. */
+double wait_in_nats(const struct options *options);
+
+/* NUM-21: the largest error of a score, changed or not, in nats. */
+double error_of_scores(const struct cp_score_arithmetic *arithmetic, const struct problem *problem);
+
 /* The merges of t states: into left[i], from right[i], t - 1 of them; returns the height of the
  * tree. */
 int merge_plan(const struct options *options, int t, int *left, int *right);

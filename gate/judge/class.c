@@ -182,7 +182,8 @@ static void divide(const struct cp_kernel *kernel, int n, double largest_score,
                    const struct cp_counts *counts, struct cp_arithmetic *a) {
     const struct cp_kernel_class *class = &kernel->arithmetic;
     double drift = drift_of(a, counts, largest_score);
-    double share = class->epsilon * exp(fmin(drift, 600.0));
+    /* n is as much smaller as the reference is above the maximum */
+    double share = class->epsilon * exp(fmin(drift + 1.01 * class->above, 600.0));
     double growth = (1.0 + class->divide_error) * (1.0 + share) *
                     (class->epsilon > 0.0 ? 1.0 + unit_of(class) : 1.0);
     if (class->divides != 0) {
@@ -251,6 +252,19 @@ static void class_of_score(const struct cp_kernel *kernel, int d,
     }
     if (kernel->arithmetic.scales != CP_SCALES_SCORES) {
         scale_query(kernel, rotated, &arithmetic->score);
+    }
+}
+
+/* How far a reference may be from the maximum, above and below together. */
+static double width_of(const struct cp_kernel_class *class) {
+    return class->above + class->behind;
+}
+
+void gate_class_near_maximum(const struct cp_kernel *kernel, double scale, int d, double magnitude,
+                             double of_shifts, struct cp_arithmetic *arithmetic) {
+    if (width_of(&kernel->arithmetic) > 0.0) {
+        double of_scores = cp_score_error(&arithmetic->score, scale, d, magnitude) + of_shifts;
+        cp_follow_maximum(arithmetic, width_of(&kernel->arithmetic), of_scores * (1.0 + 0x1p-40));
     }
 }
 
@@ -369,10 +383,10 @@ static double way_of(const struct cp_kernel *kernel, const struct cp_arithmetic 
                      const struct gate_extent *extent) {
     double magnitude = fabs(row->scale) * extent->products;
     double slack = cp_score_error(&a->score, row->scale, row->head_dim, magnitude) + a->below;
-    double h = extent->score + slack + a->above;
+    double lag = width_of(&kernel->arithmetic), h = extent->score + slack + a->above + lag;
     double step = slack + 2.0 * (a->u_arg + a->u_ref + a->u_move) * h + a->eps +
                   2.0 * gate_lse_error(kernel, row->n_keys, h);
-    return (counts->changes + 1.0) * step + a->above;
+    return (counts->changes + 1.0) * step + a->above + lag;
 }
 
 enum gate_overflow
@@ -415,5 +429,6 @@ double gate_lse_error(const struct cp_kernel *kernel, int n, double largest_scor
     int exact = kernel->arithmetic.score == CP_SUM_FP64 && kernel->lse_type == CP_FP64;
     double unit = exact ? 0x1p-53 : 0x1p-24;
     unit *= kernel->arithmetic.truncates ? 2.0 : 1.0;
-    return LSE_ROUNDINGS * unit * (largest_score + log(n + 1.0) + 1.0);
+    double near = 2.0 * width_of(&kernel->arithmetic); /* m, and ln n, are so much larger */
+    return LSE_ROUNDINGS * unit * (largest_score + log(n + 1.0) + 1.0 + near);
 }

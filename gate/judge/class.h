@@ -35,13 +35,6 @@ void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps
 struct cp_score_arithmetic gate_class_of_score(const struct cp_kernel *kernel, int d,
                                                const struct gate_rotated *rotated);
 
-/* NUM-15: how a score is changed, and a sink read. */
-struct cp_shift_arithmetic gate_class_of_shift(const struct cp_kernel *kernel);
-
-/* ... for the first n keys of a path, with the sizes of a recipe. */
-void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
-                double largest_score, struct cp_arithmetic *arithmetic, struct cp_counts *counts);
-
 /* How large the numbers of a row are: of a score the sum of abs(q_i k_i), not scaled, and the
  * scaled score, shifted or not; of V one number, and the sum of a column. Each is the largest. */
 struct gate_extent {
@@ -49,6 +42,19 @@ struct gate_extent {
 };
 
 struct gate_extent gate_extent_of(const struct cp_tolerance_row *row);
+
+/* NUM-21: where references are near the maximum, the class becomes that of the maximum's scale.
+ * `magnitude`: the largest abs(scale) sum of abs(q_i k_i). `of_shifts`: the largest error of a
+ * shift. */
+void gate_class_near_maximum(const struct cp_kernel *kernel, double scale, int d, double magnitude,
+                             double of_shifts, struct cp_arithmetic *arithmetic);
+
+/* NUM-15: how a score is changed, and a sink read. */
+struct cp_shift_arithmetic gate_class_of_shift(const struct cp_kernel *kernel);
+
+/* ... for the first n keys of a path, with the sizes of a recipe. */
+void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
+                double largest_score, struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 
 /* GATE-12: may a kernel of the class leave a format on its way to a result that does not? */
 enum gate_overflow {

@@ -208,6 +208,14 @@ static void certify_lse_alone(const struct cp_arithmetic *arithmetic,
                  &numbers->expected[d_v], &numbers->bound[d_v]);
 }
 
+static double largest_shift_error(const struct cp_tolerance_row *row) {
+    double largest = 0.0;
+    for (int j = 0; j < row->n_keys && row->shift_error != NULL; j++) {
+        largest = larger(largest, row->shift_error[j]);
+    }
+    return largest;
+}
+
 void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
                   const struct gate_rotated *rotated, const struct cp_tolerance_row *row,
                   const struct gate_numbers *numbers) {
@@ -216,6 +224,8 @@ void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
     struct gate_extent extent = gate_extent_of(row);
     int d_v = row->value_dim;
     gate_class_of_steps(kernel, d, n, steps, extent.score, rotated, &arithmetic, &counts);
+    gate_class_near_maximum(kernel, row->scale, d, fabs(row->scale) * extent.products,
+                            largest_shift_error(row), &arithmetic);
     double lse_error = gate_lse_error(kernel, n, extent.score);
     int is_beside = numbers->sees_sink && kernel->conventions.sink == CP_SINK_BESIDE_LSE;
     if (is_beside) {

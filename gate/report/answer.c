@@ -221,6 +221,12 @@ char *gate_declares(const struct cp_kernel *kernel) {
     if (a->epsilon > 0.0) {
         fprintf(out, ", n + %.2g", a->epsilon);
     }
+    if (a->above > 0.0) {
+        fprintf(out, ", references up to %.4g nats above the maximum", a->above);
+    }
+    if (a->behind > 0.0) {
+        fprintf(out, ", references up to %.4g nats below the maximum", a->behind);
+    }
     fputs(a->rounded_sum ? ", sums of rounded P" : "", out);
     fputs(a->divides == 2   ? ", partial results divided, merges not"
           : a->divides == 1 ? ", partial results divided"

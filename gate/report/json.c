@@ -61,7 +61,7 @@ static json_t *kernel_json(const struct gate_report *report) {
     return json_pack(
         "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:{s:s,s:s,s:s},s:o,s:o,"
         "s:{s:s,s:i,s:i,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:s,s:b,s:b,s:b,s:f,s:f,s:f,s:f,"
-        "s:f,s:i}}",
+        "s:f,s:f,s:f,s:i}}",
         "name", json_clean(k->name), "file", json_clean(report->options->kernel), "q_type",
         gate_type_name(k->q_type), "kv_type", gate_type_name(k->kv_type), "out_type",
         gate_type_name(k->out_type), "lse_type", gate_type_name(k->lse_type), "plans",
@@ -83,7 +83,7 @@ static json_t *kernel_json(const struct gate_report *report) {
         "normalises", a->normalises, "factors", gate_scales_name(a->factors), "in_bits", a->in_bits,
         "truncates", a->truncates, "flushes", a->flushes, "exp_error", a->exp_error, "tanh_error",
         a->tanh_error, "tanh_absolute", a->tanh_absolute, "divide_error", a->divide_error,
-        "epsilon", a->epsilon, "step", a->step);
+        "epsilon", a->epsilon, "above", a->above, "behind", a->behind, "step", a->step);
 }
 
 json_t *gate_held_json(unsigned contained) {

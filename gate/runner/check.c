@@ -26,6 +26,7 @@
 
 #define MOST_PACK   256  /* CONV-12 */
 #define MOST_SHORT  1024 /* NUM-20 */
+#define FARTHEST    11.0 /* NUM-21, in nats */
 #define OF_8_BITS   (BIT(CP_CACHE_E4M3) | BIT(CP_CACHE_E5M2) | BIT(CP_CACHE_INT8))
 #define CACHES      (BIT(CP_CACHE_PLAIN) | OF_8_BITS)
 #define CACHE_NAMES "CP_CACHE_PLAIN (0), CP_CACHE_E4M3 (4), CP_CACHE_E5M2 (5) or CP_CACHE_INT8 (6)"
@@ -130,6 +131,30 @@ static int check_promotes(const struct cp_kernel *kernel, const char *file, char
                      "%s: cp_kernel.arithmetic.%s_promotes needs .%s = CP_SUM_FP16 or CP_SUM_BF16: "
                      "only sums in 16 bits are promoted",
                      file, name[i], name[i]);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* NUM-21. */
+static int check_references(const struct cp_kernel *kernel, const char *file, char text[RUN_TEXT]) {
+    const struct cp_kernel_class *a = &kernel->arithmetic;
+    const double distance[] = {a->above, a->behind};
+    const char *const name[] = {"above", "behind"};
+    for (int i = 0; i < 2; i++) {
+        if (!(0.0 <= distance[i] && distance[i] <= FARTHEST)) {
+            snprintf(text, RUN_TEXT,
+                     "%s: cp_kernel.arithmetic.%s is %g; it may be from 0 to 11 nats, how far the "
+                     "reference may be %s the largest score",
+                     file, name[i], distance[i], i == 0 ? "above" : "below");
+            return -1;
+        }
+        if (distance[i] > 0.0 && (a->divides != 0 || a->normalises)) {
+            snprintf(text, RUN_TEXT,
+                     "%s: cp_kernel.arithmetic.%s needs .divides = 0 and .normalises = 0: only "
+                     "states that are divided once, at the end, have a bound with it",
+                     file, name[i]);
             return -1;
         }
     }
@@ -245,7 +270,8 @@ int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text
         return -1;
     }
     if (check_promotes(kernel, file, text) != 0 || check_division(kernel, file, text) != 0 ||
-        check_tanh(kernel, file, text) != 0 || check_layout(kernel, file, text) != 0) {
+        check_references(kernel, file, text) != 0 || check_tanh(kernel, file, text) != 0 ||
+        check_layout(kernel, file, text) != 0) {
         return -1;
     }
     if (!run_is_empty_value(kernel->conventions.empty_lse, kernel->conventions.empty_value,

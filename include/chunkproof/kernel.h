@@ -396,6 +396,18 @@ struct cp_kernel_class {
      * partial results are not divided. */
     double epsilon;
 
+    /* NUM-21: before each change of the reference of a state, and at the end, it lies at most
+     * `above` over the largest computed score of the state's keys, and at most `behind` below it,
+     * in nats: from 0 to 11 each. A weight is then at most exp(behind), which P has to hold. Two
+     * examples: a kernel that rescales only when the maximum has grown by more than 8 bits has
+     * behind = 5.5453, which is 8 ln 2 and what the comparison rounds; one that rounds the maximum
+     * up to a whole number of bits has above = 0.6932. Both 0: it is the maximum. States of splits,
+     * each with a reference of its own, are such states until they are divided. The bound grows
+     * little with either, so that the gate hardly notices a declaration that is too wide or too
+     * narrow; what is too narrow has no proof. Only where partial results are not divided, and
+     * weights are not, either. */
+    double above, behind;
+
     /* A step: how many keys are weighed against one maximum before the maximum may change. 1: key
      * by key; 64: tiles of 64; 0: a chunk. A value above c counts as c. A kernel with one maximum
      * for all keys has 0. The last step before the end of a run, or of the keys of one partial

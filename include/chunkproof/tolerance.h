@@ -181,6 +181,22 @@ struct cp_arithmetic cp_arithmetic_fp32(int d, struct cp_format weights, struct 
 */
 struct cp_arithmetic cp_arithmetic_fp64(int d);
 
+/* NUM-21: the class of a kernel whose reference is near the maximum of its keys' computed scores,
+ * and not at it: at most `width` nats above and below together. *arithmetic, the class of its
+ * operations, becomes the class of the same numbers in the scale of the maximum. There references
+ * only rise, so that nothing adds up along a row: above = below = 0. A score errs by at most
+ * `of_scores`, in nats. States are not divided (`u_part` of NUM-8 is stores alone). */
+/*@
+  requires valid: \valid(arithmetic);
+  requires ok: arithmetic_ok(*arithmetic) && 0.0 <= width && 0.0 <= of_scores;
+  assigns *arithmetic;
+  ensures num_7_ok: arithmetic_ok(*arithmetic);
+  ensures num_21: follows(\old(*arithmetic), width + 2.0 * of_scores, *arithmetic);
+  ensures num_21_references: is_zero(arithmetic->above) && is_zero(arithmetic->below);
+  ensures num_21_score: arithmetic->score == \old(arithmetic->score);
+*/
+void cp_follow_maximum(struct cp_arithmetic *arithmetic, double width, double of_scores);
+
 /* NUM-6: the error of a score, rounded upwards; magnitude is |scale| sum |q_i k_i|. */
 /*@
   requires valid: \valid_read(arithmetic);

@@ -35,7 +35,8 @@ Print Assumptions of_NumInvariant.
 Definition of_NumLag := (
   NumLag.lags_rise,
   NumLag.lags_hold,
-  NumLag.lags_lse_hold).
+  NumLag.lags_lse_hold,
+  NumLag.near_but_for_errors).
 Print Assumptions of_NumLag.
 
 Definition of_NumTolerance := (

@@ -106,8 +106,8 @@ Proof.
   { intros ->; destruct nr as [_ [j [inj _]]].
     apply (Permutation_in j perm) in inj; contradiction. }
   rewrite <- (proj1 (exact_is_merged parts i J some col)).
-  apply (lags_hold cl low top ahead behind sane ahead0 behind0 e J' J (chunk_counts 1 p) k m n o);
-    assumption.
+  apply (lags_hold cl low top ahead behind sane ahead0 behind0 (rising low top) e J' J
+           (chunk_counts 1 p) k m n o); try assumption; apply wider_self.
 Qed.
 
 (** MERGING-7: and the log-sum-exp. *)
@@ -127,8 +127,8 @@ Proof.
   { intros ->; destruct nr as [_ [j [inj _]]].
     apply (Permutation_in j perm) in inj; contradiction. }
   exists (ln (weight_sum J)); split; [apply (exact_is_merged parts i J some col)|].
-  apply (lags_lse_hold cl low top ahead behind sane ahead0 behind0 J' J (chunk_counts 1 p) k m n o);
-    assumption.
+  apply (lags_lse_hold cl low top ahead behind sane ahead0 behind0 (rising low top) J' J
+           (chunk_counts 1 p) k m n o); try assumption; apply wider_self.
 Qed.
 
 End States.

@@ -15,6 +15,36 @@ From Chunkproof Require Import NumCore NumRound NumExec NumInvariant NumToleranc
 Import ListNotations.
 Open Scope R_scope.
 
+(** ** Ranges *)
+
+(** References of one range are those of a wider one. *)
+Definition wider (rg rg' : range) : Prop :=
+  low rg' <= low rg /\ high rg <= high rg' /\ slack rg <= slack rg'.
+
+Lemma wider_self rg : wider rg rg.
+Proof. unfold wider; lra. Qed.
+
+Lemma runs_wider cl rg rg' :
+  wider rg rg' ->
+  forall J k m ns os, runs cl rg J k m ns os -> runs cl rg' J k m ns os.
+Proof.
+  intros [lo [hi sl]].
+  assert (forall m, admits rg m -> admits rg' m) as more by (unfold admits; intros; lra).
+  induction 1 as
+    [m ad | j m p p' [ad [le [above rest]]] | | J J' k m ns os p run IH
+    | J k m ns os d ops ns' run IH | J k m ns os d ops os' run IH
+    | J k m ns os m' f run IH ad le fac
+    | J k m n o n' o' run IH near_n near_o].
+  - apply runs_none, more, ad.
+  - apply runs_key; split; [apply more, ad|]; split; [exact le|]; split; [lra | exact rest].
+  - apply runs_beside; assumption.
+  - apply (runs_order _ _ _ _ _ _ _ _ p IH).
+  - apply (runs_sum_n _ _ _ _ _ _ _ _ _ _ IH); assumption.
+  - apply (runs_sum_o _ _ _ _ _ _ _ _ _ _ IH); assumption.
+  - apply (runs_step _ _ _ _ _ _ _ _ _ IH); [apply more, ad | lra | exact fac].
+  - apply (runs_store _ _ _ _ _ _ _ _ _ IH); assumption.
+Qed.
+
 (** ** Executions near the maximum *)
 
 Section Lag.
@@ -334,63 +364,92 @@ Proof.
       pose proof (most x inx); lra.
 Qed.
 
-(** NUM-10: it is within the tolerance of the widened class, without slack. *)
-Theorem lags_hold e J J' k done m n o out :
-  sane_ending e -> low <= top ->
-  (forall j, In j J' -> low <= s j <= top /\ top <= cap j) ->
-  lags J done m [n] [o] -> near J m -> Permutation J J' -> no_more done k ->
-  0 < left_over widened rising J' k -> ends e n o (Some out) ->
-  Rabs (out - exact J') <= tolerance widened rising e J' k.
+(** In the scale of their largest score, in the order of J'. *)
+Lemma lags_at_largest J J' done m n o :
+  low <= top -> (forall j, In j J' -> low <= s j <= top /\ top <= cap j) ->
+  lags J done m [n] [o] -> near J m -> Permutation J J' ->
+  exists M, runs widened rising J' done M [exp (m - M) * n] [exp (m - M) * o].
 Proof.
-  intros sane_e span inside run nr perm le left [q [near_q st]].
-  assert (sane_range rising) as sane' by (split; simpl; lra).
+  intros span inside run nr perm.
   pose proof (lags_order _ _ _ _ _ _ perm run) as run'.
   destruct (near_order _ _ _ perm nr) as [lower [i [ini upper]]].
   destruct (largest_score J') as [j [inj most]]; [intros ->; contradiction|].
-  assert (runs widened rising J' done (s j) [exp (m - s j) * n] [exp (m - s j) * o]) as moved_run.
-  { apply (lags_rise J' done m [n] [o] (s j) run'); try assumption.
-    - intros x inx; destruct (inside x inx); lra.
-    - destruct (inside j inj); lra.
-    - pose proof (lower j inj); pose proof (most i ini); lra. }
-  destruct (quotient_holds widened rising widened_is_sane sane' J' k done _ _ _ moved_run le left)
+  exists (s j); apply (lags_rise J' done m [n] [o] (s j) run'); try assumption.
+  - intros x inx; destruct (inside x inx); lra.
+  - destruct (inside j inj); lra.
+  - pose proof (lower j inj); pose proof (most i ini); lra.
+Qed.
+
+(** NUM-10: it is within the tolerance of the widened class, without slack; and with any, where
+    references may lie further apart. *)
+Theorem lags_hold rg e J J' k done m n o out :
+  sane_ending e -> low <= top -> wider rising rg ->
+  (forall j, In j J' -> low <= s j <= top /\ top <= cap j) ->
+  lags J done m [n] [o] -> near J m -> Permutation J J' -> no_more done k ->
+  0 < left_over widened rg J' k -> ends e n o (Some out) ->
+  Rabs (out - exact J') <= tolerance widened rg e J' k.
+Proof.
+  intros sane_e span wide inside run nr perm le left [q [near_q st]].
+  assert (sane_range rg) as sane' by (destruct wide as [? [? ?]]; split; simpl in *; lra).
+  destruct (lags_at_largest _ _ _ _ _ _ span inside run nr perm) as [M moved_run].
+  apply (runs_wider _ _ _ wide) in moved_run.
+  destruct (quotient_holds widened rg widened_is_sane sane' J' k done _ _ _ moved_run le left)
     as [n0 _].
-  pose proof (exp_pos (m - s j)) as c0.
+  pose proof (exp_pos (m - M)) as c0.
   assert (0 < n) as n_pos.
   { destruct (Rle_dec n 0) as [neg | pos]; [|lra].
-    assert (exp (m - s j) * n <= 0) by nra; lra. }
-  apply (tolerance_holds widened rising widened_is_sane sane' e J' k done _ _ _ out sane_e
+    assert (exp (m - M) * n <= 0) by nra; lra. }
+  apply (tolerance_holds widened rg widened_is_sane sane' e J' k done _ _ _ out sane_e
            moved_run le left).
   exists q; split; [|exact st].
-  replace (exp (m - s j) * o / (exp (m - s j) * n)) with (o / n) by (field; lra); exact near_q.
+  replace (exp (m - M) * o / (exp (m - M) * n)) with (o / n) by (field; lra); exact near_q.
 Qed.
 
 (** NUM-11: so is the log-sum-exp. *)
-Theorem lags_lse_hold J J' k done m n o l x :
-  low <= top -> (forall j, In j J' -> low <= s j <= top /\ top <= cap j) ->
+Theorem lags_lse_hold rg J J' k done m n o l x :
+  low <= top -> wider rising rg ->
+  (forall j, In j J' -> low <= s j <= top /\ top <= cap j) ->
   lags J done m [n] [o] -> near J m -> Permutation J J' -> no_more done k ->
-  0 < left_over widened rising J' k -> Rabs (l - (m + ln n)) <= x ->
-  Rabs (l - ln (weight_sum J')) <= x - ln (1 - denominator_error widened rising J' k).
+  0 < left_over widened rg J' k -> Rabs (l - (m + ln n)) <= x ->
+  Rabs (l - ln (weight_sum J')) <= x - ln (1 - denominator_error widened rg J' k).
 Proof.
-  intros span inside run nr perm le left near_l.
-  assert (sane_range rising) as sane' by (split; simpl; lra).
-  pose proof (lags_order _ _ _ _ _ _ perm run) as run'.
-  destruct (near_order _ _ _ perm nr) as [lower [i [ini upper]]].
-  assert (J' <> []) as some by (intros ->; contradiction).
-  destruct (largest_score J' some) as [j [inj most]].
-  assert (runs widened rising J' done (s j) [exp (m - s j) * n] [exp (m - s j) * o]) as moved_run.
-  { apply (lags_rise J' done m [n] [o] (s j) run'); try assumption.
-    - intros y iny; destruct (inside y iny); lra.
-    - destruct (inside j inj); lra.
-    - pose proof (lower j inj); pose proof (most i ini); lra. }
-  destruct (quotient_holds widened rising widened_is_sane sane' J' k done _ _ _ moved_run le left)
+  intros span wide inside run nr perm le left near_l.
+  assert (sane_range rg) as sane' by (destruct wide as [? [? ?]]; split; simpl in *; lra).
+  assert (J' <> []) as some.
+  { intros ->; destruct nr as [_ [j [inj _]]].
+    apply (Permutation_in j perm) in inj; contradiction. }
+  destruct (lags_at_largest _ _ _ _ _ _ span inside run nr perm) as [M moved_run].
+  apply (runs_wider _ _ _ wide) in moved_run.
+  destruct (quotient_holds widened rg widened_is_sane sane' J' k done _ _ _ moved_run le left)
     as [n0 _].
-  pose proof (exp_pos (m - s j)) as c0.
+  pose proof (exp_pos (m - M)) as c0.
   assert (0 < n) as n_pos.
   { destruct (Rle_dec n 0) as [neg | pos]; [|lra].
-    assert (exp (m - s j) * n <= 0) by nra; lra. }
-  apply (lse_holds widened rising widened_is_sane sane' J' k done _ _ _ l x some moved_run le left).
+    assert (exp (m - M) * n <= 0) by nra; lra. }
+  apply (lse_holds widened rg widened_is_sane sane' J' k done _ _ _ l x some moved_run le left).
   rewrite ln_mult, ln_exp by assumption.
-  replace (s j + (m - s j + ln n)) with (m + ln n) by ring; exact near_l.
+  replace (M + (m - M + ln n)) with (m + ln n) by ring; exact near_l.
 Qed.
 
 End Lag.
+
+(** ** Near the computed scores *)
+
+(** NUM-21: m is at most [behind] below the computed scores of the keys, and at most [ahead] above
+    the largest. *)
+Definition near_computed (ahead behind : R) (J : list (input * R)) (m : R) : Prop :=
+  (forall x, In x J -> snd x - behind <= m) /\ exists x, In x J /\ m <= snd x + ahead.
+
+(** Then it is near the exact ones, but for the largest error of a score. *)
+Theorem near_but_for_errors ahead behind error J m :
+  (forall x, In x J -> Rabs (snd x - s (fst x)) <= error) ->
+  near_computed ahead behind J m ->
+  near (ahead + error) (behind + error) (map fst J) m.
+Proof.
+  intros close [lower [x [inx upper]]]; split.
+  - intros j inj; apply in_map_iff in inj as [y [<- iny]].
+    pose proof (lower y iny); pose proof (close y iny) as near_y;
+      apply Rabs_between in near_y; lra.
+  - exists (fst x); split; [apply in_map, inx|].
+    pose proof (close x inx) as near_x; apply Rabs_between in near_x; lra.
+Qed.

@@ -4,6 +4,7 @@
 #ifndef CHUNKPROOF_LOGIC_TOLERANCE_H
 #define CHUNKPROOF_LOGIC_TOLERANCE_H
 
+#include "chunkproof/softmax.h"
 #include "chunkproof/tolerance.h"
 
 /* For contracts: scratch; one number for each column; CP_TOLERANCE_PARTS for each. */
@@ -35,6 +36,15 @@
     0.0 <= a.eps && 0.0 <= a.kappa && format_ok(a.weights) && 0.0 <= a.u_n && 0.0 <= a.eta_n &&
     0.0 <= a.u_o && 0.0 <= a.eta_o && 0.0 <= a.u_part && 0.0 <= a.u_div && 0.0 <= a.eta_div &&
     format_ok(a.output) && 0.0 <= a.above && 0.0 <= a.below;
+*/
+
+/*@
+  // NUM-21: the class in the scale of the maximum, where references were within `width` of it.
+  predicate follows(struct cp_arithmetic was, real width, struct cp_arithmetic now) =
+    was.eps + product(was.u_arg + was.u_ref + 2.0 * was.u_move, width) <= now.eps &&
+    product(e(width), was.kappa) <= now.kappa &&
+    product(e(width), was.weights.tiny) <= now.weights.tiny &&
+    product(e(width), was.eta_n) <= now.eta_n && product(e(width), was.eta_o) <= now.eta_o;
 */
 
 /*@
