@@ -171,11 +171,15 @@ static void make_long(struct gate_recipe *r, struct prng *random, int longest, l
     }
 }
 
-/* Many small steps of the maximum, or many values to add up. */
-static void make_lengthy(struct gate_recipe *r, struct prng *random) {
-    int keys = 200 + prng_below(random, 800);
+/* Many small steps of the maximum, which add up to more than a weight may be; or many values to add
+ * up. */
+static void make_lengthy(struct gate_recipe *r, struct prng *random, int thousands) {
+    int keys =
+        thousands ? GATE_THOUSANDS + prng_below(random, 2000) : 200 + prng_below(random, 800);
+    /* a path has CP_MAX_DEPTH chunks */
+    r->chunk_size += thousands && r->chunk_size < 16 ? 16 : 0;
     r->n_kv_heads = 1;
-    r->n_heads = 1 + prng_below(random, 3);
+    r->n_heads = thousands ? 1 : 1 + prng_below(random, 3);
     r->head_dim = r->head_dim <= 128 ? r->head_dim : 64;
     r->queries = GATE_DECODE;
     r->n_ops = 2;
@@ -359,7 +363,8 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
     }
     if (any_size && (r->values == GATE_CREEPING || r->values == GATE_LARGE) &&
         index / COUNT_OF(turns) % 4 == 1) {
-        make_lengthy(r, &random);
+        int every_other = index / COUNT_OF(turns) / 4 % 2 == 0;
+        make_lengthy(r, &random, r->values == GATE_CREEPING && work >= LITTLE && every_other);
         apply(r, wanted);
         shorten(r);
         return;

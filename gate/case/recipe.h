@@ -27,7 +27,8 @@ struct gate_op {
     int sequence, tokens, own;
 };
 
-#define GATE_MOST_OPS 64
+#define GATE_MOST_OPS  64
+#define GATE_THOUSANDS 6000 /* keys of a long creeping sequence, and more */
 
 /* A module: so many tokens, from a position on (MOD-1). Two may take the same positions, as the
  * members of a union do. */

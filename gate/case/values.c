@@ -247,9 +247,12 @@ static double extreme_number(const struct gate_problem *p, int tiny, int i, doub
     return ldexp(x < 0.0 ? -size : size, octaves);
 }
 
-/* The step of a creeping score from key to key, 2^-4 to 2^-12. */
-static double creep(const struct gate_problem *p) {
-    return ldexp(1.0, -LEAST_CREEP - (int)((p->seed >> 13) % CREEPS));
+/* The step of a creeping score from key to key, 2^-4 to 2^-12. Over thousands of keys it is 2^-3 or
+ * 2^-4, so that scores rise by more than a weight may be, in each of a few parts, too. */
+static double creep(const struct gate_problem *p, const struct making *m) {
+    int steps = (int)((p->seed >> 13) % CREEPS);
+    return ldexp(1.0,
+                 m->longest >= GATE_THOUSANDS ? steps % 2 - LEAST_CREEP : -LEAST_CREEP - steps);
 }
 
 /* The digits of the position, from the lowest; the other numbers of a creeping key meet zeros. */
@@ -499,7 +502,7 @@ static double query_number(const struct gate_problem *p, const struct making *m,
     case GATE_LARGE:
         return meets_value ? 0.0 : 0x1p-6 * x;
     case GATE_CREEPING:
-        x = ldexp(gate_round(p->q_type, creep(p) / p->scale), 7 * i);
+        x = ldexp(gate_round(p->q_type, creep(p, m) / p->scale), 7 * i);
         return i < DIGITS && x <= LARGEST_V ? x : 0.0;
     case GATE_EXTREME:
         return extreme_number(p, !has_tiny_k(p), i, x);
