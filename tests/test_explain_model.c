@@ -129,6 +129,43 @@ static void steps_and_parts_change_nothing(void **state) {
     assert_true(claimed > 10000);
 }
 
+/* How far the scores are apart that were taken last. */
+static double range_of(const struct explain_model *x) {
+    double least = INFINITY, most = -INFINITY;
+    for (int j = 0; j < x->m; j++) {
+        least = fmin(least, x->score[j]);
+        most = fmax(most, x->score[j]);
+    }
+    return most - least;
+}
+
+/* NUM-21: so are they where references are near the maximum; and where one never moves, nothing is
+ * to be rescaled. */
+static void references_near_the_maximum_change_nothing(void **state) {
+    static const double behind[] = {3.0, 0.0, 80.0}, above[] = {0.0, 1.0, 0.0};
+    int claimed = 0, stay = 0;
+    (void)state;
+    for (int index = 0; index < CASES; index += 3) {
+        struct setting s;
+        make(&s, index);
+        for (int pair = 0; pair < s.run.pairs; pair++) {
+            explain_go_to(&s.model, &s.run, pair);
+            for (int i = 0; s.model.n > 0 && i < 3; i++) {
+                struct explain_choice c = {.weight = {ONLINE}, .parts = {PART_WHOLE, 4, 0}};
+                s.kernel.arithmetic.behind = behind[i];
+                s.kernel.arithmetic.above = above[i];
+                int stays = behind[i] == 80.0 && range_of(&s.model) < 80.0;
+                c.weight.rescale = stays ? RESCALES_NEITHER : RESCALES;
+                stay += stays;
+                assert_int_equal(explain_compute(&s.model, &c), 1);
+                assert_int_equal(off(&s, 1.0, &claimed), 0);
+            }
+        }
+        unmake(&s);
+    }
+    assert_true(claimed > 5000 && stay > 50);
+}
+
 /* ---- Tables ---- */
 
 typedef void visitor(const struct explain_mistake *mistake, void *context);
@@ -216,6 +253,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_mistake_it_is_attention),
         cmocka_unit_test(steps_and_parts_change_nothing),
+        cmocka_unit_test(references_near_the_maximum_change_nothing),
         cmocka_unit_test(mistakes_give_themselves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

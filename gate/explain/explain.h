@@ -95,6 +95,7 @@ struct explain {
     int n_pairs, n_right; /* rows and heads; of these, right */
 
     double until;             /* on a clock of seconds */
+    double kept;              /* seconds before that when no mistake is tried any more */
     const volatile int *stop; /* not 0: nothing more is to be tried */
     const char *untried[EXPLAIN_TABLES];
     int n_untried;

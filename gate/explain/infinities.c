@@ -33,13 +33,26 @@ static void print_heaviest(FILE *file, struct explain_model *x) {
     fputs("\n", file);
 }
 
+/* How large numbers of the row are. `apart`: how far its scores are. */
+struct sizes {
+    double largest, products, apart;
+};
+
 /* Each fact that holds; the last one where no other does. */
-static void print_what_overflows(FILE *file, double largest, double products) {
+static void print_what_overflows(FILE *file, const struct cp_kernel_class *class,
+                                 const struct sizes *of) {
+    double largest = of->largest, products = of->products;
+    double most = class->weights == CP_FP16 ? LOG_HALF : LOG_FLOAT; /* of a weight of P */
     const struct fact {
         int holds;
         double number;
         const char *words;
     } facts[] = {
+        {class->behind > 0.0 && of->apart > most, of->apart,
+         "scores %.6g nats apart: a weight for a reference that stays behind by so much is "
+         "infinity "
+         "in P (NUM-21).\n      `behind` is declared; does each growth beyond it move the "
+         "reference, also of many small steps?"},
         {largest > LOG_FLOAT, largest,
          "a score of %.6g: exp() of it, without the largest score subtracted, is infinity in "
          "binary32, and inf / inf is NaN"},
@@ -78,21 +91,24 @@ static void say_no_number(struct explain *x, const struct explain_results *r,
                           const unsigned char *picked, int n) {
     static const struct explain_choice right;
     struct explain_model *m = &x->model;
-    double largest = -INFINITY, products = 0.0;
+    struct sizes of = {-INFINITY, 0.0, 0.0};
+    double least = INFINITY;
     int infinite = 0;
     explain_go_to(m, r->run, r->pair);
     (void)explain_take_keys(m, &right);
     (void)explain_take_scores(m, &right, 0);
     for (int j = 0; j < m->m; j++) {
-        products = fmax(products, fabs(explain_largest_on_the_way(m, explain_key(m, j))));
-        largest = fmax(largest, m->score[j]);
+        of.products = fmax(of.products, fabs(explain_largest_on_the_way(m, explain_key(m, j))));
+        of.largest = fmax(of.largest, m->score[j]);
+        least = fmin(least, m->score[j]);
     }
+    of.apart = of.largest - least;
     for (int i = 0; i < m->d_v; i++) {
         infinite += picked[i] && !isnan(r->got[i]);
     }
     fprintf(x->file, "    of %d elements: %d NaN, %d infinite\n", m->d_v, n - infinite, infinite);
     print_heaviest(x->file, m);
-    print_what_overflows(x->file, largest, products);
+    print_what_overflows(x->file, &x->kernel->arithmetic, &of);
 }
 
 void explain_infinities(struct explain *x) {

@@ -149,6 +149,7 @@ enum explain_when {
 #define OF_CAPPED  16
 #define OF_SINKS   32
 #define OF_CACHES  64
+#define OF_LAZY    128 /* of kernels whose reference is near the maximum */
 
 struct explain_table {
     const char *name; /* as it is said that it was not tried */

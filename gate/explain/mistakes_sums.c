@@ -61,6 +61,29 @@ static const struct explain_mistake maxima[] = {
      {PARTS(PART_HALVES_OF_TILES, PART_SPLITS), ROOM}},
 };
 
+/* ---- References that are near the maximum, and not at it (NUM-21) ---- */
+
+#define MOVED_WRONGLY "as if {a" \
+    "|a tile had moved the reference where its maximum was far above the tile's before, so that " \
+    "small steps never move it" \
+    "|a tile had moved the reference where its maximum was far above the largest score so far, " \
+    "so that small steps never move it" \
+    "|a tile whose maximum is far below the reference had moved it, too" \
+    "|a tile with fewer keys than others had not moved the reference} (NUM-21), in tiles of "
+#define MOVES WAYS(weight.maximum, MOVES_FROM_LAST, MOVES_NOT_AT_END)
+
+static const struct explain_mistake lazily[] = {
+    {MOVED_WRONGLY "{b key}", 41, {.weight = {ONLINE}}, {MOVES, TILES}},
+    {"as if n, o and the log-sum-exp had been taken for those of the largest score, not of the "
+     "reference that the weights have (NUM-21), in tiles of {a key}", 41,
+     {.weight = {ONLINE, .by_most = 1}}, {TILES}},
+    {MOVED_WRONGLY "{t key} within each part: {b}", 44, {.weight = {ONLINE}},
+     {MOVES, PARTS(PART_HALVES_OF_TILES, PART_SPLITS)}},
+    {"as if parts had been merged by their largest scores, not by the references that their "
+     "weights have (NUM-21): {a}, in tiles of {t key}", 44, {.weight = {ONLINE, .by_most = 1}},
+     {PARTS(PART_HALVES_OF_TILES, PART_SPLITS)}},
+};
+
 /* ---- Warps and splits, each with a state of its own ---- */
 
 static const struct explain_mistake warps[] = {
@@ -279,6 +302,7 @@ static const struct explain_mistake rounded[] = {
 const struct explain_table explain_sum_tables[] = {
     {"sums that are not rescaled", WITH_KEYS, N(online)},
     {"weights against another number than the largest score", NOT_FINITE, N(references)},
+    {"references near the maximum", WITH_KEYS, N(lazily), OF_LAZY},
     {"maxima of tiles", WITH_KEYS, N(maxima)},
     {"maxima of other queries", WITH_QUERIES, N(others)},
     {"parts of the keys that are merged wrongly", WITH_KEYS, N(merges)},

@@ -160,6 +160,7 @@ struct explain_choice {
         int backwards;                  /* 1: from the last key on */
         int own_alone;                  /* 1: of the sequence's own chunks alone */
         int to_chunk;                   /* 1: a tile ends where its chunk does */
+        int by_most;                    /* 1: merged, and lse, by the largest score */
         /* MERGED */
         int merge;                      /* enum explain_merge */
         /* FUNCTION */
@@ -197,6 +198,7 @@ struct explain_choice {
 struct explain_part {
     double maximum, sum; /* the largest score, and the sum of weights */
     double reference;    /* what its weights are taken against */
+    double last, most;   /* the largest score of the tile before, and of all before */
     double n, o;         /* logarithms of what its sums were multiplied by, tile by tile; */
     double top;          /* and of the largest weight, before that */
 };

@@ -70,7 +70,8 @@ double explain_other_sum(struct explain_model *x, int whose) {
 /* ---- Parts ---- */
 
 int explain_take_parts(struct explain_model *x, const struct explain_partition *parts) {
-    const struct explain_part none = {-INFINITY, 0.0, -INFINITY, 0.0, 0.0, -INFINITY};
+    const struct explain_part none = {-INFINITY, 0.0, -INFINITY, -INFINITY,
+                                      -INFINITY, 0.0, 0.0,       -INFINITY};
     int n = explain_parts(x, parts);
     x->top = -INFINITY;
     for (int p = 0; p < n; p++) {
@@ -131,9 +132,10 @@ int explain_weigh_merged(struct explain_model *x, const struct explain_choice *c
 
 /* ---- Tile by tile ---- */
 
-/* A tile: its number in its part; the other query's largest score up to it, and with it. */
+/* A tile: its number in its part; 1: it has fewer keys than others; the other query's largest score
+ * up to it, and with it. */
 struct tile {
-    int number;
+    int number, is_short;
     double others_before, others;
 };
 
@@ -149,12 +151,25 @@ static void rescale(struct explain_part *part, const struct explain_choice *choi
     part->o += got.of_o * move;
 }
 
+/* NUM-21: where the reference of a kernel is that goes by the maximum. What it declares to be above
+ * is a whole number of bits, or of nats, if it is as much as one of them. */
+static double follow(const struct explain_model *x, double old, double most) {
+    const struct cp_kernel_class *class = &x->kernel->arithmetic;
+    double unit = class->in_bits ? LN_2 : 1.0;
+    if (class->above >= 0.999 * unit && isfinite(most)) {
+        most = fmax(old, ceil(most / unit) * unit);
+    }
+    return most > old + class->behind ? most : old;
+}
+
 /* A tile with this largest score. Returns what its weights are taken against. */
 static double take_tile(struct explain_model *x, const struct explain_choice *choice,
                         struct explain_part *part, const struct tile *tile, double of_tile) {
-    double old = part->reference, largest = fmax(old, of_tile);
+    double old = part->reference, most = fmax(old, of_tile), largest = follow(x, old, most);
+    double last = part->last, before = part->most, behind = x->kernel->arithmetic.behind;
+    int is_short = tile->is_short && old > -INFINITY;
     double others = tile->others, others_before = tile->others_before;
-    double lazy = largest > old + explain_limit(choice) ? largest : old;
+    double lazy = most > old + explain_limit(choice) ? most : old;
     struct {
         double reference, keep, move;
     } got = {0};
@@ -165,6 +180,8 @@ static double take_tile(struct explain_model *x, const struct explain_choice *ch
         x->no_number |= may_overflow && part->top + part->n > LOG_FLOAT;
     }
     part->reference = got.keep;
+    part->last = of_tile;
+    part->most = fmax(part->most, of_tile);
     return got.reference;
 }
 
@@ -189,13 +206,14 @@ static int is_of_other(const struct explain_choice *c) {
 
 static void add_tiles(struct explain_model *x, const struct explain_choice *c, int begin,
                       int other) {
-    struct tile tile = {0, -INFINITY, -INFINITY};
+    struct tile tile = {0, 0, -INFINITY, -INFINITY};
     for (int from = begin, end; from < x->m; from = end) {
         struct explain_part *part = &x->part[x->part_of[from]];
         double of_tile = -INFINITY;
         int is_first = from == begin || x->part_of[from - 1] != x->part_of[from];
         end = end_of_tile(x, c, from);
         tile.number = is_first ? 0 : tile.number + 1;
+        tile.is_short = end - from < (c->parts.tile > 0 ? c->parts.tile : x->c);
         if (other >= 0) {
             tile.others_before = tile.others;
             tile.others = fmax(tile.others, explain_others_largest(x, other, from, end));
@@ -213,6 +231,10 @@ static void add_tiles(struct explain_model *x, const struct explain_choice *c, i
     }
 }
 
+static double kept_by(const struct explain_choice *c, const struct explain_part *part) {
+    return c->weight.by_most ? part->maximum : part->reference;
+}
+
 int explain_weigh_online(struct explain_model *x, const struct explain_choice *c) {
     int begin = c->weight.own_alone ? x->shared : 0, n = explain_take_parts(x, &c->parts);
     int other = is_of_other(c) ? explain_other_query(x, c->weight.whose, 1, 0) : -1;
@@ -222,12 +244,12 @@ int explain_weigh_online(struct explain_model *x, const struct explain_choice *c
     add_tiles(x, c, begin, other);
     double m = explain_largest(x->score, begin);
     for (int p = 0; p < n; p++) {
-        m = fmax(m, x->part[p].reference);
+        m = fmax(m, kept_by(c, &x->part[p]));
     }
     for (int j = 0; j < x->m; j++) {
         const struct explain_part *part =
             &x->part[x->part_of[c->weight.backwards ? x->m - 1 - j : j]];
-        double kept = part->reference - m;
+        double kept = kept_by(c, part) - m;
         x->of_n[j] = exp(j < begin ? x->score[j] - m : x->of_n[j] + part->n + kept);
         x->of_o[j] = exp(j < begin ? x->score[j] - m : x->of_o[j] + part->o + kept);
     }

@@ -97,11 +97,16 @@ static int try_one(struct explain *x, const struct explain_mistake *m, struct ex
     return 2 * given >= wrong;
 }
 
+/* What is left of the time is for weighing what was found, and for wider declarations. */
+static int is_spent(const struct explain *x) {
+    return x->model.work <= 0 || explain_is_over(x, x->kept);
+}
+
 /* The odometer: all values of all axes, the last one fastest, on the pair that the model is at. */
 static void walk(struct explain *x, const struct explain_mistake *m) {
     struct explain_choice c = m->choice;
     int index[EXPLAIN_AXES + 1] = {0}, at = 0, found = 0, rank, kind;
-    while (at >= 0 && x->model.work > 0 && !(x->stop != NULL && *x->stop)) {
+    while (at >= 0 && !is_spent(x)) {
         if (at < EXPLAIN_AXES && m->axis[at].walk != NO_AXIS) {
             kind = c.parts.kind;
             if (explain_set_axis(&x->model, m, &c, at, index[at])) {
@@ -171,19 +176,19 @@ static void try_table(struct explain *x, const struct explain_table *table) {
 }
 
 /* A table on the first wrong rows and heads of each run. 0: there was no time for all of these. */
-static int try_samples(struct explain *x, const struct explain_table *table, double kept) {
+static int try_samples(struct explain *x, const struct explain_table *table) {
     int of_run[EXPLAIN_RUNS] = {0};
     for (const struct explain_pair *at = x->pair; at < x->pair + x->n_pairs; at++) {
         if (at->begin == at->end || of_run[at->run]++ >= SAMPLES) {
             continue;
         }
-        if (x->model.work <= 0 || explain_is_over(x, kept)) {
+        if (is_spent(x)) {
             return 0;
         }
         explain_go_to(&x->model, &x->run[at->run], at->pair);
         try_table(x, table);
     }
-    return 1;
+    return !is_spent(x);
 }
 
 /* ---- Of all wrong numbers ---- */
@@ -312,26 +317,27 @@ const struct explain_table *const explain_tables[] = {explain_key_tables,
                                                       explain_range_tables,
                                                       NULL};
 
-/* Of which kinds a case is. */
-static unsigned kinds_of(const struct gate_problem *p) {
+/* Of which kinds a case is, with this kernel. */
+static unsigned kinds_of(const struct gate_problem *p, const struct cp_kernel_class *class) {
     const struct gate_scores *scores = &p->scores;
     return (explain_is_path(p) ? OF_PATHS : OF_LISTS) |
            (p->rotation.keys != CP_KEYS_PLACED ? OF_ROTATED : 0U) |
            (scores->cap > 0.0 || scores->slopes != NULL ? OF_CHANGED : 0U) |
            (scores->cap > 0.0 ? OF_CAPPED : 0U) |
            (p->cache.k_scale != NULL || p->cache.v_scale != NULL ? OF_CACHES : 0U) |
+           (class->above + class->behind > 0.0 ? OF_LAZY : 0U) |
            (scores->sinks != NULL ? OF_SINKS : 0U);
 }
 
 void explain_search(struct explain *x) {
-    unsigned kinds = kinds_of(&x->run[0].problem);
-    double kept = KEPT_SECONDS * (x->until - seconds_now());
+    unsigned kinds = kinds_of(&x->run[0].problem, &x->kernel->arithmetic);
+    x->kept = KEPT_SECONDS * (x->until - seconds_now());
     for (int i = 0; explain_tables[i] != NULL; i++) {
         for (const struct explain_table *table = explain_tables[i]; table->name != NULL; table++) {
-            if ((table->of & ~kinds) == 0 && !try_samples(x, table, kept)) {
+            if ((table->of & ~kinds) == 0 && !try_samples(x, table)) {
                 x->untried[x->n_untried++] = table->name;
             }
         }
     }
-    weigh_all(x, 0.5 * kept);
+    weigh_all(x, 0.5 * x->kept);
 }

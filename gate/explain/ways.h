@@ -464,28 +464,31 @@
 
 /* ONLINE: what the weights of a tile are taken against, the maximum that is kept, and the logarithm
  * of what the sums before are to be multiplied by; from WEIGHS_BY_OLD on a weight may overflow. The
- * maximum was `old`, is `of_tile` in the tile,
- * and `largest` of both; of another query it was others_before, and is `others`. `lazy` is `old` as
- * long as it has not grown much. */
+ * maximum was `old`, is `of_tile` in the tile, and `most` of both; `largest` is that as well, but
+ * for a kernel whose references are near it (NUM-21). Of another query it was others_before, and is
+ * `others`. `lazy` is `old` as long as it has not grown much. In the part, the tile before had
+ * `last`, and all before had `before`; `behind` is declared. */
 #define EXPLAIN_MAXIMA(WAY) \
     WAY(KEEPS_LARGEST, largest, largest, old - largest) \
     WAY(KEEPS_LAST, largest, of_tile, old - largest) \
     WAY(WEIGHS_BY_OLD, old > -INFINITY ? old : largest, largest, old - largest) \
     WAY(WEIGHS_BY_TILE, of_tile, largest, old - largest) \
     WAY(KEEPS_OF_TILE, of_tile, of_tile, old - of_tile) \
-    WAY(KEEPS_LAZILY, largest, lazy, old - lazy) \
+    WAY(KEEPS_LAZILY, most, lazy, old - lazy) \
+    WAY(MOVES_FROM_LAST, MOVE_TO(of_tile - last > behind ? of_tile : old)) \
+    WAY(MOVES_FROM_MOST, MOVE_TO(of_tile - before > behind ? of_tile : old)) \
+    WAY(MOVES_DOWN, MOVE_TO(fabs(of_tile - old) > behind ? of_tile : old)) \
+    WAY(MOVES_NOT_AT_END, MOVE_TO(is_short ? old : largest)) \
     WAY(RESCALES_FROM_OTHER, largest, largest, others_before - largest) \
     WAY(RESCALES_TO_OTHER, largest, largest, old - others)
 
+#define MOVE_TO(m) (m), (m), old - (m)
 /* ONLINE: the power of that by which n is multiplied, and o; tile 0 is a part's first one. */
 #define EXPLAIN_RESCALES(WAY) \
-    WAY(RESCALES, 1.0, 1.0) \
-    WAY(RESCALES_N_ALONE, 1.0, 0.0) \
-    WAY(RESCALES_O_ALONE, 0.0, 1.0) \
-    WAY(RESCALES_NEITHER, 0.0, 0.0) \
+    WAY(RESCALES, 1.0, 1.0) WAY(RESCALES_N_ALONE, 1.0, 0.0) \
+    WAY(RESCALES_O_ALONE, 0.0, 1.0) WAY(RESCALES_NEITHER, 0.0, 0.0) \
     WAY(RESCALES_UPSIDE_DOWN, -1.0, -1.0) \
-    WAY(RESCALES_BY_E, LOG2_E, LOG2_E) \
-    WAY(RESCALES_BY_2, LN_2, LN_2) \
+    WAY(RESCALES_BY_E, LOG2_E, LOG2_E) WAY(RESCALES_BY_2, LN_2, LN_2) \
     WAY(RESCALES_N_AT_FIRST, tile < tiles, 1.0) \
     WAY(RESCALES_O_AT_FIRST, 1.0, tile < tiles)
 
@@ -519,22 +522,19 @@
  * are numbered, from the first row that shares the chunk on; this one is `query`. */
 #define EXPLAIN_OTHERS(WAY) \
     WAY(FIRST_OF_GROUP, query / group * group) \
-    WAY(ONE_BEFORE, query - 1) \
-    WAY(ONE_BEHIND, query + 1) \
+    WAY(ONE_BEFORE, query - 1) WAY(ONE_BEHIND, query + 1) \
     WAY(FIRST_OF_BLOCK, query / block * block) \
     WAY(FIRST_OF_CHUNK, query % group)
 
 /* REFERENCE: against what; the largest score is `largest`. */
 #define EXPLAIN_REFERENCES(WAY) \
-    WAY(NO_REFERENCE, 0.0) \
-    WAY(FIRST_SCORE, x->score[0]) \
+    WAY(NO_REFERENCE, 0.0) WAY(FIRST_SCORE, x->score[0]) \
     WAY(NOT_BELOW, fmax(largest, limit))
 
 /* FUNCTION: of a score that is s below the maximum: s <= 0. */
 #define EXPLAIN_FUNCTIONS(WAY) \
     WAY(DROPPED, s < -limit ? 0.0 : exp(s)) \
-    WAY(SQUARE, exp(2.0 * s)) \
-    WAY(FIRST_ORDER, fmax(1.0 + s, 0.0)) \
+    WAY(SQUARE, exp(2.0 * s)) WAY(FIRST_ORDER, fmax(1.0 + s, 0.0)) \
     WAY(SECOND_ORDER, 1.0 + s + 0.5 * s * s) \
     WAY(POWER_OF_2, exp2(s)) \
     WAY(ROUNDED, gate_round(choice->weight.type, exp(s)))
