@@ -50,8 +50,7 @@ static void print_what_overflows(FILE *file, const struct cp_kernel_class *class
     } facts[] = {
         {class->behind > 0.0 && of->apart > most, of->apart,
          "scores %.6g nats apart: a weight for a reference that stays behind by so much is "
-         "infinity "
-         "in P (NUM-21).\n      `behind` is declared; does each growth beyond it move the "
+         "infinity in P (NUM-21).\n      `behind` is declared; does each growth beyond it move the "
          "reference, also of many small steps?"},
         {largest > LOG_FLOAT, largest,
          "a score of %.6g: exp() of it, without the largest score subtracted, is infinity in "

@@ -33,7 +33,7 @@ static float dot(const float *q, const uint16_t *k, int d) {
     return sum;
 }
 
-/* Adds a tile of keys with the scores t; `whole`: it has TILE keys. */
+/* Adds a tile of `keys` keys with the scores t and the values v. */
 static void add_tile(struct state *st, const float *t, const uint16_t **v, int keys, int d) {
     float top = -INFINITY;
     for (int j = 0; j < keys; j++) {
