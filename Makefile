@@ -204,9 +204,10 @@ format:
 	clang-format -i $(formatted)
 
 ## all proofs, the model checking, the contracts run
+## WITHIN=600: begins proofs and model checks for so many seconds each
 prove: deps
-	@TIER=$(TIER) STRICT=$(STRICT) \
-		scripts/verify.py proofs-wp-all proofs-coq model-checking contracts
+	@TIER=$(TIER) STRICT=$(STRICT) WITHIN=$(WITHIN) \
+		scripts/verify.py proofs-wp-all proofs-coq model-checking-wide contracts
 
 ## each seeded fault must break a proof
 prove-faults: deps

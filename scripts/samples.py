@@ -47,9 +47,14 @@ def read(text: str) -> tuple[int, int]:
     return n, k
 
 
+def place(name: str) -> int:
+    """A number that the characters of a name say, below 2^64."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
+
+
 def has(name: str, n: int, k: int) -> bool:
     """Whether sample K of N has the name."""
-    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") % n == k
+    return place(name) % n == k
 
 
 def main(arguments: Sequence[str]) -> int:
