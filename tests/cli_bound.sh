@@ -234,6 +234,15 @@ ok "what is declared for one chunk" json \
     --keys 8 --head-dim 4 --weights bf16
 ok "a long class in 100 columns" right --merges balanced --divide immediate --truncate --flush \
     --output fp32
+ok "log-sum-exps that slip" json "t['class']['part_lse'] == 'bf16' and
+    t['declared']['arithmetic']['score']['scale_tiny'] > 2 * (3.28 + 6.93) / (2**8 - 2)" \
+    --divide immediate --part-lse bf16 --chunk 512
+ok "they are said" says "division immediate by log-sum-exps in bf16" --divide immediate \
+    --part-lse bf16
+ok "and cost more than those that do not" json "share['scores'] > 0.3" --divide immediate \
+    --part-lse bf16 --chunk 512
+ok "states that lag may be divided" json "t['declared']['arithmetic']['above'] > 6 and
+    t['claimed'] == 128" --divide immediate --behind 5.5452
 ok "divided at once" json "t['class']['divide'] == 'immediate' and t['claimed'] == 128" \
     --divide immediate
 
@@ -331,8 +340,9 @@ ok "a negative seed" wrong "--seed needs" --seed -1
 ok "an error above 1" wrong "--exp-error needs a number from 0 to 0.5" --exp-error 2
 ok "an error that is none" wrong "--exp-error needs" --exp-error nan
 ok "a running state has no partials" wrong "leave out --partials" --merges running --partials fp16
-ok "a divided state is no lazy one" wrong "divided at the end: leave out --divide immediate" \
-    --behind 1 --divide immediate
+ok "a log-sum-exp of no state" wrong "--part-lse is of states that are divided at once" \
+    --part-lse fp16
+ok "no such log-sum-exp" wrong "--part-lse needs fp32, fp16 or bf16, not 'fp8'" --part-lse fp8
 ok "references too far away" wrong "--above" --above 11.5
 ok "a running state is divided last" wrong "leave out --divide" --merges running --divide immediate
 ok "P that is not rounded" wrong "--rounded-sum needs" --rounded-sum --weights fp32

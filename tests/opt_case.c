@@ -210,8 +210,12 @@ static int row_is_wrong(const struct attend_case *c, int row, int head, const st
                                         room->scratch,
                                         changes ? room->shift : NULL,
                                         changes ? room->shift_error : NULL};
-    gate_class_of_steps(&kernel, a->head_dim, n, steps_of(c, &kernel, keys_of_steps(c, row, n)),
-                        score, &room->scales, &arithmetic, &counts);
+    const struct gate_row shape = {.d = a->head_dim,
+                                   .n = n,
+                                   .steps = steps_of(c, &kernel, keys_of_steps(c, row, n)),
+                                   .largest_score = score,
+                                   .rotated = &room->scales};
+    gate_class_of_row(&kernel, &shape, &arithmetic, &counts);
     cp_tolerance(&arithmetic, &counts, &question, gate_lse_error(&kernel, n, score), room->expected,
                  room->bound, &lse, &lse_bound);
     for (size_t x = 0; x < d_v; x++) {

@@ -234,27 +234,45 @@ static void the_class_pays_for_scales(void **state) {
     struct cp_counts counts;
     (void)state;
     kernel.arithmetic.weights = CP_FP16;
-    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &plainly, &counts);
+    gate_class_of_row(
+        &kernel,
+        &(struct gate_row){.d = 8, .n = 4, .steps = 1, .largest_score = 1.0, .rotated = &rotated},
+        &plainly, &counts);
     kernel.cache.k = CP_CACHE_E4M3;
-    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &k, &counts);
+    gate_class_of_row(
+        &kernel,
+        &(struct gate_row){.d = 8, .n = 4, .steps = 1, .largest_score = 1.0, .rotated = &rotated},
+        &k, &counts);
     assert_true(k.score.term_unit >= plainly.score.term_unit + 0x1.fp-24);
     assert_true(k.score.term_tiny > 0.0 && k.weights.unit == plainly.weights.unit);
     assert_true(k.score.term_tiny >= 8.0 * 448.0 * 0x1p-150); /* a query that is multiplied */
     kernel.cache = (struct cp_kernel_cache){.v = CP_CACHE_INT8};
-    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &v, &counts);
+    gate_class_of_row(
+        &kernel,
+        &(struct gate_row){.d = 8, .n = 4, .steps = 1, .largest_score = 1.0, .rotated = &rotated},
+        &v, &counts);
     assert_true(v.weights.unit >= plainly.weights.unit + 0x1.fp-24);
     assert_true(v.weights.tiny >= 4.0 * plainly.weights.tiny);
     assert_true(v.weights.tiny <= 4.01 * plainly.weights.tiny);
     assert_true(v.eta_o >= 2.0 * plainly.eta_o + 0x1p-149);
     kernel.arithmetic.v_dequantised = CP_FP16;
-    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &half, &counts);
+    gate_class_of_row(
+        &kernel,
+        &(struct gate_row){.d = 8, .n = 4, .steps = 1, .largest_score = 1.0, .rotated = &rotated},
+        &half, &counts);
     assert_true(half.weights.unit >= v.weights.unit + 0x1p-11);
     assert_true(half.eta_o >= 0x1p-25);
     kernel.arithmetic.flushes = 1; /* now additions leave something, too */
     kernel.cache = (struct cp_kernel_cache){CP_CACHE_PLAIN, CP_CACHE_PLAIN, 0};
-    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &plainly, &counts);
+    gate_class_of_row(
+        &kernel,
+        &(struct gate_row){.d = 8, .n = 4, .steps = 1, .largest_score = 1.0, .rotated = &rotated},
+        &plainly, &counts);
     kernel.cache.k = CP_CACHE_E4M3;
-    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &rotated, &k, &counts);
+    gate_class_of_row(
+        &kernel,
+        &(struct gate_row){.d = 8, .n = 4, .steps = 1, .largest_score = 1.0, .rotated = &rotated},
+        &k, &counts);
     assert_true(k.score.tiny >= 8.0 * plainly.score.tiny && plainly.score.tiny > 0.0);
     assert_true(half.weights.tiny >= 1.99 * v.weights.tiny); /* all of it is lost below 2^-14 */
 }
@@ -269,10 +287,16 @@ static void scaled_keys_are_rounded_after_quarter_turns(void **state) {
     kernel.keys = CP_KEYS_RAW;
     kernel.q_type = kernel.kv_type = kernel.arithmetic.rotated = CP_BF16;
     kernel.arithmetic.k_dequantised = CP_FP32;
-    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &quarters, &plainly, &counts);
+    gate_class_of_row(
+        &kernel,
+        &(struct gate_row){.d = 8, .n = 4, .steps = 1, .largest_score = 1.0, .rotated = &quarters},
+        &plainly, &counts);
     assert_true(plainly.score.term_unit < 0x1p-20);
     kernel.cache.k = CP_CACHE_E4M3;
-    gate_class_of_steps(&kernel, 8, 4, 1, 1.0, &quarters, &scaled, &counts);
+    gate_class_of_row(
+        &kernel,
+        &(struct gate_row){.d = 8, .n = 4, .steps = 1, .largest_score = 1.0, .rotated = &quarters},
+        &scaled, &counts);
     assert_true(scaled.score.term_unit >= 0x1p-8);
 }
 

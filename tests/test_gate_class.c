@@ -30,11 +30,12 @@ static void counts_are_of_any_order(void **state) {
                                       .output = CP_FP16,
                                       .weights = CP_FP32,
                                       .partials = CP_FP32,
+                                      .part_lse = CP_FP32,
                                       .exp_error = 0x1p-22,
                                       .merges = MERGES_RUNNING};
             struct cp_counts running;
-            bound_class(&o, &(struct bound_row){.n = n, .d = 64, .scale = 1.0}, 1.0, 0.0, &a,
-                        &running);
+            bound_class(&o, &(struct bound_row){.n = n, .d = 64, .scale = 1.0},
+                        &(struct bound_largest){1.0, 1.0, 0.0}, &a, &running);
             assert_true(gate.changes >= chunks.changes && gate.changes >= running.changes);
             assert_true(gate.depth_n >= running.depth_n && gate.depth_o >= running.depth_o);
             assert_true(gate.stores >= chunks.stores);

@@ -257,7 +257,13 @@ static double largest_ratio(const struct cp_kernel *kernel, int type, int d, dou
             magnitude += fabs(scale * q[i] * k[i]);
         }
         gate_scaled_extend(&none, 0, d, scale, q, k, &rotated);
-        gate_class_of_steps(kernel, d, 1, 1, fabs(scale * exact), &rotated, &arithmetic, &counts);
+        gate_class_of_row(kernel,
+                          &(struct gate_row){.d = d,
+                                             .n = 1,
+                                             .steps = 1,
+                                             .largest_score = fabs(scale * exact),
+                                             .rotated = &rotated},
+                          &arithmetic, &counts);
         double bound = cp_score_error(&arithmetic.score, scale, d, magnitude);
         most = fmax(most, fabs(got - scale * exact) / bound);
     }
@@ -311,7 +317,11 @@ static void large_queries_may_overflow(void **state) {
     struct cp_counts counts;
     (void)state;
     kernel.arithmetic.scales = CP_SCALES_QUERY_FP16;
-    gate_class_of_steps(&kernel, 1, 2, 1, extent.score, &rotated, &arithmetic, &counts);
+    gate_class_of_row(
+        &kernel,
+        &(struct gate_row){
+            .d = 1, .n = 2, .steps = 1, .largest_score = extent.score, .rotated = &rotated},
+        &arithmetic, &counts);
     const struct {
         double scaled;
         enum gate_overflow overflow;

@@ -423,7 +423,10 @@ static struct cp_arithmetic class_of(const struct cp_kernel *kernel,
                                      const struct gate_rotated *rotated) {
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
-    gate_class_of_steps(kernel, 64, 10, 3, 5.0, rotated, &arithmetic, &counts);
+    gate_class_of_row(
+        kernel,
+        &(struct gate_row){.d = 64, .n = 10, .steps = 3, .largest_score = 5.0, .rotated = rotated},
+        &arithmetic, &counts);
     return arithmetic;
 }
 
@@ -487,7 +490,11 @@ static void large_numbers_may_overflow(void **state) {
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
     kernel.arithmetic.rotated = CP_FP16;
-    gate_class_of_steps(&kernel, 1, 2, 1, extent.score, &rotated, &arithmetic, &counts);
+    gate_class_of_row(
+        &kernel,
+        &(struct gate_row){
+            .d = 1, .n = 2, .steps = 1, .largest_score = extent.score, .rotated = &rotated},
+        &arithmetic, &counts);
     rotated.sum = 65000.0;
     assert_int_equal(gate_overflow_of(&kernel, &arithmetic, &counts, &row, &extent, &rotated),
                      GATE_UNKNOWN);

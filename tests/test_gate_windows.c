@@ -296,6 +296,50 @@ static void steps_have_a_key_that_is_seen(void **state) {
     assert_true(fewer > CASES);
 }
 
+/* In how many partitions of so many keys, from the first of the sequence on, a row sees one. Kept
+ * keys and the window may be in partitions of their own. */
+static int partitions(const struct gate_problem *p, int row, int keys) {
+    int n = 0, of_kept = -1, of_window = -1, key = 0, s = gate_sequence_of(p, row);
+    for (int k = 0; k < gate_runs(p, s); k++) {
+        struct gate_seen seen = gate_seen_in(p, row, k);
+        for (int slot = 0; slot < p->table_tokens[s * p->table_width + k]; slot++, key++) {
+            int at = key / keys;
+            if (slot < seen.hidden && at != of_kept) {
+                of_kept = at;
+                n++;
+            }
+            if (slot >= seen.shown && slot < seen.end && at != of_window) {
+                of_window = at;
+                n++;
+            }
+        }
+    }
+    return n;
+}
+
+/* GATE-2: with part_keys. */
+static void parts_are_as_many_as_partitions(void **state) {
+    struct cp_kernel kernel = kernel_of(ALL, CP_WINDOW_OF_KEYS);
+    int equal = 0, fewer = 0;
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        struct gate_recipe recipe = recipe_of(i, ALL);
+        struct gate_problem p;
+        kernel.arithmetic.part_keys = 1 + i % 40;
+        assert_int_equal(gate_problem_new(&p, &recipe, &kernel), 0);
+        for (int row = 0; row < p.n_rows; row++) {
+            int of_row = partitions(&p, row, kernel.arithmetic.part_keys);
+            int parts = gate_parts_of_row(&kernel, &p, row, 1 << 20);
+            assert_true(parts >= of_row && parts <= of_row + 4);
+            assert_int_equal(gate_parts_of_row(&kernel, &p, row, 1), 1);
+            equal += of_row > 2 && parts <= of_row + 1;
+            fewer += of_row > 2 && parts == of_row + 4;
+        }
+        gate_problem_free(&p);
+    }
+    assert_true(equal > 0 && fewer < equal);
+}
+
 /* ---- Files of cases ---- */
 
 static void files_keep_windows(void **state) {
@@ -340,6 +384,7 @@ int main(void) {
         cmocka_unit_test(no_row_is_empty_where_none_may_be),
         cmocka_unit_test(rows_are_judged_by_the_keys_they_see),
         cmocka_unit_test(steps_have_a_key_that_is_seen),
+        cmocka_unit_test(parts_are_as_many_as_partitions),
         cmocka_unit_test(files_keep_windows),
         cmocka_unit_test(recipes_say_their_windows),
     };

@@ -44,12 +44,12 @@ static void refuses_what_is_no_kernel(void **state) {
                  "compiled with another chunkproof/kernel.h: cp_kernel.abi is");
     expect_error("gate/wrong_abi.so", "; recompile it, with .abi = CP_KERNEL_ABI");
     expect_error("gate/old_version.so",
-                 "it was compiled with version 10 of chunkproof/kernel.h, and "
-                 "this program takes version 11; recompile it; "
-                 "new is `widths`, whose zero means what was so before");
+                 "it was compiled with version 11 of chunkproof/kernel.h, and "
+                 "this program takes version 12; recompile it; "
+                 "new are fields of `arithmetic`, whose zeros mean what was so before");
     expect_error("gate/later_version.so",
-                 "it was compiled with version 12 of chunkproof/kernel.h, and this program is "
-                 "older: it takes version 11; use the program that came with that header");
+                 "it was compiled with version 13 of chunkproof/kernel.h, and this program is "
+                 "older: it takes version 12; use the program that came with that header");
     expect_error("gate/no_name.so", "cp_kernel.name is NULL; give it a name");
     expect_error("gate/no_attend.so", "cp_kernel.attend is NULL; it must be the function");
 }
@@ -356,10 +356,7 @@ static void names_a_wrong_division(void **state) {
         kernel.arithmetic.epsilon = 0x1p-6;
         assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
     }
-    kernel.arithmetic.divides = 1;
-    assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
-    assert_non_null(strstr(text, "arithmetic.epsilon needs .divides = 0, and it is 1"));
-    kernel.arithmetic.epsilon = 0.0;
+    kernel.arithmetic.divides = 1; /* each is divided by n and epsilon */
     assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
     kernel.arithmetic.normalises = 1;
     assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
@@ -387,15 +384,46 @@ static void names_a_wrong_distance(void **state) {
         }
         *distance = 11.0;
         assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
-        a->divides = 1;
-        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
-        assert_non_null(strstr(text, is_behind ? "behind needs .divides = 0 and .normalises = 0"
-                                               : "above needs .divides = 0 and .normalises = 0"));
+        a->divides = 1; /* partial results, which have log-sum-exps from then on */
+        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
         a->divides = 0;
         a->normalises = 1;
         assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
-        assert_non_null(strstr(text, is_behind ? "behind needs .divides" : "above needs .divides"));
+        assert_non_null(
+            strstr(text, is_behind ? "behind needs .normalises" : "above needs .normalises"));
     }
+}
+
+/* GATE-2, NUM-22. */
+static void names_wrong_parts(void **state) {
+    struct cp_kernel kernel = good_kernel();
+    struct cp_kernel_class *a = &kernel.arithmetic;
+    int *const number[] = {&a->n_parts, &a->part_keys};
+    const char *const name[] = {".n_parts is ", ".part_keys is "};
+    char text[RUN_TEXT];
+    (void)state;
+    a->score = a->values = CP_SUM_FP32;
+    a->weights = a->rotated = a->k_dequantised = a->v_dequantised = a->partials = CP_FP32;
+    kernel.q_type = kernel.kv_type = CP_FP32;
+    for (int i = 0; i < 2; i++) {
+        const int none[] = {-1, (1 << 20) + 1};
+        for (int j = 0; j < 2; j++) {
+            *number[i] = none[j];
+            assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+            assert_non_null(strstr(text, name[i]));
+            assert_non_null(strstr(text, "it may be from 1 to 1048576, the "));
+        }
+        *number[i] = 1 << 20;
+        assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
+    }
+    a->part_lse = CP_PART_LSE_BF16;
+    assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+    assert_non_null(strstr(text, "part_lse needs .divides = 1 or 2: only a partial result"));
+    a->divides = 2;
+    assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
+    a->part_lse = 3;
+    assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
+    assert_non_null(strstr(text, "part_lse is 3; it may be CP_PART_LSE_FP32 (0), "));
 }
 
 /* CONV-2: a value counts where it is declared, and must be one of lse_type. */
@@ -431,7 +459,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(names_the_wrong_field),     cmocka_unit_test(names_a_wrong_value),
         cmocka_unit_test(names_a_wrong_layout),      cmocka_unit_test(names_a_wrong_tanh),
         cmocka_unit_test(names_a_wrong_short_sum),   cmocka_unit_test(names_a_wrong_division),
-        cmocka_unit_test(names_a_wrong_distance),
+        cmocka_unit_test(names_a_wrong_distance),    cmocka_unit_test(names_wrong_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

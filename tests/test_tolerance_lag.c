@@ -62,14 +62,17 @@ static void both_distances_and_errors_of_scores_count(void **state) {
     struct cp_kernel kernel = plain;
     struct cp_arithmetic follows, a;
     struct cp_counts counts;
+    struct gate_row row = {.d = 4, .n = 10, .steps = 2, .largest_score = 1.0, .rotated = &placed};
     (void)state;
-    gate_class_of_steps(&kernel, 4, 10, 2, 1.0, &placed, &follows, &counts);
-    a = follows;
-    gate_class_near_maximum(&kernel, 0.5, 4, 100.0, 1.0, &a);
+    gate_class_of_row(&kernel, &row, &follows, &counts);
+    row.scale = 0.5;
+    row.products = 200.0;
+    row.shift_error = 0.25;
+    gate_class_of_row(&kernel, &row, &a, &counts);
     assert_memory_equal(&a, &follows, sizeof a); /* the reference is the maximum */
     kernel.arithmetic.above = 1.0;
     kernel.arithmetic.behind = 2.0;
-    gate_class_near_maximum(&kernel, 0.5, 4, 100.0, 0.25, &a);
+    gate_class_of_row(&kernel, &row, &a, &counts);
     double sigma = cp_score_error(&follows.score, 0.5, 4, 100.0) + 0.25;
     assert_true(sigma > 0.25);
     is_just_above(a.eps, follows.eps + follows.u_arg * (3.0 + 2.0 * sigma));
@@ -94,12 +97,21 @@ static void epsilon_counts_for_more_below_a_high_reference(void **state) {
     struct cp_counts counts;
     (void)state;
     kernel.arithmetic.epsilon = 0x1p-10;
-    gate_class_of_steps(&kernel, 4, 10, 2, 1.0, &placed, &follows, &counts);
+    gate_class_of_row(
+        &kernel,
+        &(struct gate_row){.d = 4, .n = 10, .steps = 2, .largest_score = 1.0, .rotated = &placed},
+        &follows, &counts);
     kernel.arithmetic.behind = 2.0;
-    gate_class_of_steps(&kernel, 4, 10, 2, 1.0, &placed, &a, &counts);
+    gate_class_of_row(
+        &kernel,
+        &(struct gate_row){.d = 4, .n = 10, .steps = 2, .largest_score = 1.0, .rotated = &placed},
+        &a, &counts);
     assert_true(a.u_div == follows.u_div);
     kernel.arithmetic.above = 2.0;
-    gate_class_of_steps(&kernel, 4, 10, 2, 1.0, &placed, &a, &counts);
+    gate_class_of_row(
+        &kernel,
+        &(struct gate_row){.d = 4, .n = 10, .steps = 2, .largest_score = 1.0, .rotated = &placed},
+        &a, &counts);
     assert_true(a.u_div >= exp(2.0) * 0x1p-10 && a.u_div <= 1.1 * exp(2.0) * 0x1p-10);
 }
 
@@ -118,8 +130,15 @@ static void a_sum_of_large_weights_may_overflow(void **state) {
         struct cp_counts counts;
         kernel.arithmetic.values = CP_SUM_FP16;
         kernel.arithmetic.behind = behind[i];
-        gate_class_of_steps(&kernel, 1, 2, 1, extent.score, &placed, &a, &counts);
-        gate_class_near_maximum(&kernel, 1.0, 1, extent.products, 0.0, &a);
+        gate_class_of_row(&kernel,
+                          &(struct gate_row){.d = 1,
+                                             .n = 2,
+                                             .steps = 1,
+                                             .largest_score = extent.score,
+                                             .scale = 1.0,
+                                             .products = extent.products,
+                                             .rotated = &placed},
+                          &a, &counts);
         assert_int_equal(gate_overflow_of(&kernel, &a, &counts, &row, &extent, &placed), is[i]);
     }
 }
@@ -197,8 +216,15 @@ static void a_lazy_kernel_is_within_a_tight_bound(void **state) {
         int changes;
         float got_lse, got = lazily(&r, waits ? 5.0F : 0.0F, &changes, &got_lse);
         kernel.arithmetic.behind = waits ? 5.0 : 0.0;
-        gate_class_of_steps(&kernel, 1, KEYS, KEYS, extent.score, &placed, &a, &counts);
-        gate_class_near_maximum(&kernel, 1.0, 1, extent.products, 0.0, &a);
+        gate_class_of_row(&kernel,
+                          &(struct gate_row){.d = 1,
+                                             .n = KEYS,
+                                             .steps = KEYS,
+                                             .largest_score = extent.score,
+                                             .scale = 1.0,
+                                             .products = extent.products,
+                                             .rotated = &placed},
+                          &a, &counts);
         cp_tolerance(&a, &counts, &row, gate_lse_error(&kernel, KEYS, extent.score), &expected,
                      &bound, &lse, &lse_bound);
         assert_true(changes == (waits ? 12 : KEYS - 1));

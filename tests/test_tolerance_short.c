@@ -113,7 +113,10 @@ static double bound_of_mean(const struct cp_kernel *kernel, double v, int k, int
     for (int i = 0; i < n; i++) {
         values[i] = pattern(v, k, i);
     }
-    gate_class_of_steps(kernel, 1, n, 1, 0.0, &placed, &a, &counts);
+    gate_class_of_row(
+        kernel,
+        &(struct gate_row){.d = 1, .n = n, .steps = 1, .largest_score = 0.0, .rotated = &placed},
+        &a, &counts);
     cp_tolerance(&a, &counts, &row, 0.0, mean, &bound, NULL, NULL);
     cp_tolerance_rms(&a, &counts, &row, mean, rms);
     return bound;
@@ -192,10 +195,16 @@ static void flushed_and_truncated_sums_count(void **state) {
     struct cp_arithmetic a;
     struct cp_counts few, flushed;
     (void)state;
-    gate_class_of_steps(&kernel, 64, 100, 1, 1.0, &placed, &a, &few);
+    gate_class_of_row(
+        &kernel,
+        &(struct gate_row){.d = 64, .n = 100, .steps = 1, .largest_score = 1.0, .rotated = &placed},
+        &a, &few);
     assert_true(a.u_o == 0x1p-24 && a.eta_o == 0x1p-25 && a.u_n == 0x1p-24);
     kernel.arithmetic.flushes = kernel.arithmetic.truncates = 1;
-    gate_class_of_steps(&kernel, 64, 100, 1, 1.0, &placed, &a, &flushed);
+    gate_class_of_row(
+        &kernel,
+        &(struct gate_row){.d = 64, .n = 100, .steps = 1, .largest_score = 1.0, .rotated = &placed},
+        &a, &flushed);
     assert_true(flushed.operations_o == few.operations_o + 100.0 && a.eta_o == 0x1p-14);
     assert_true(a.u_o == 0x1p-23 && flushed.depth_o == few.depth_o);
     assert_int_equal(gate_class_of_score(&scores, 64, &placed).n_additions, 64);

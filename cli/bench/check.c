@@ -98,7 +98,9 @@ static void solve(const struct cp_attention *a, int row, int head, const struct 
     steps += a->window.keys > 0; /* which begins in the middle of a step */
     double score = gather(a, row, head, n, room);
     struct gate_rotated scales = scales_of(a, room->q);
-    gate_class_of_steps(&kernel, a->head_dim, n, steps, score, &scales, &arithmetic, &counts);
+    const struct gate_row shape = {
+        .d = a->head_dim, .n = n, .steps = steps, .largest_score = score, .rotated = &scales};
+    gate_class_of_row(&kernel, &shape, &arithmetic, &counts);
     cp_tolerance(&arithmetic, &counts, &question, 0.0, room->expected, room->bound, NULL, NULL);
 }
 

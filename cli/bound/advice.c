@@ -86,6 +86,7 @@ static void apply(const struct remedy *remedy, struct bound_options *o) {
         break;
     case DIVIDE:
         o->immediate = 0;
+        o->part_lse = CP_FP32;
         break;
     case CHUNK:
         o->chunk = remedy->value ? 2 * o->chunk : (o->chunk + 1) / 2;
@@ -104,9 +105,10 @@ static double amount(const struct bound_options *o, const struct bound_row *row,
                      const struct bound_figures *f, int part) {
     struct cp_arithmetic a;
     struct cp_counts c;
-    bound_class(o, row, f->largest_score, f->largest_key, &a, &c);
+    const struct bound_largest largest = {f->largest_score, f->largest_products, f->largest_key};
+    (void)bound_class(o, row, &largest, &a, &c);
     switch (part) {
-    case CP_PART_SCORES:
+    case CP_PART_SCORES: /* with what log-sum-exps slip */
         return cp_score_error(&a.score, row->scale, row->d, f->largest_products);
     case CP_PART_EXP:
         return a.eps + a.u_arg * 2.0 * f->largest_score;

@@ -69,6 +69,7 @@ struct bound_options {
      * binary32; 0: all of them. */
     int score_promotes, accumulate_promotes;
     double exp_error;
+    int part_lse;         /* NUM-22: of the log-sum-exps of divided states: as `weights` */
     double above, behind; /* NUM-21: how far references may be from the maximum, in nats */
     const char *case_file, *save_file; /* NULL: none */
     int json, time, help;
@@ -117,11 +118,17 @@ int bound_case_save(const struct bound_row *row, const char *name);
  * it. */
 int bound_case_round(struct bound_row *row, const char *name, int format);
 
-/* NUM-7, NUM-8: what a kernel as described by the options declares for a row;
- * `largest_score`: the largest magnitude of a score; `largest_key`: of a number of a key. */
-void bound_class(const struct bound_options *options, const struct bound_row *row,
-                 double largest_score, double largest_key, struct cp_arithmetic *arithmetic,
-                 struct cp_counts *counts);
+/* The largest magnitudes of a row: of a score, of the sum of its products' magnitudes, and of a
+ * number of a key. */
+struct bound_largest {
+    double score, products, key;
+};
+
+/* NUM-7, NUM-8: what a kernel as described by the options declares for a row. Returns the largest
+ * error of a score. */
+double bound_class(const struct bound_options *options, const struct bound_row *row,
+                   const struct bound_largest *largest, struct cp_arithmetic *arithmetic,
+                   struct cp_counts *counts);
 
 /* NUM-20: the counts of a sum of values in binary32 become those of one by short sums, where the
  * options have such. */
@@ -139,6 +146,11 @@ void bound_scale_query(struct cp_format product, struct cp_format format, double
 void bound_arithmetic(const struct bound_options *options, int d, struct cp_arithmetic *arithmetic);
 double bound_divide_at_once(int n, double largest_score, int since, const struct cp_counts *counts,
                             struct cp_arithmetic *arithmetic);
+
+/* NUM-22, behind that: log-sum-exps are rounded to a format, so many times on the way of a key.
+ * Returns how far one may slip. */
+double bound_slip(struct cp_format lse, int times, double largest_score,
+                  struct cp_arithmetic *arithmetic);
 
 /* Why some elements have no bound. */
 enum bound_reason {

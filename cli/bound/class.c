@@ -6,6 +6,8 @@
 #include "chunkproof/number.h"
 #include "cli/bound/bound.h"
 
+#define MOST_SLIP 1e6 /* so far that nothing is claimed */
+
 #define U          0x1p-24 /* binary32, to nearest */
 #define U_16       0x1p-11 /* binary16 */
 #define U_B16      0x1p-8  /* bfloat16 */
@@ -176,15 +178,26 @@ void bound_count_short_sums(const struct bound_options *o, int n, struct cp_coun
     }
 }
 
+static int chunks(const struct bound_options *o, int n) {
+    return n > 0 ? (n + o->chunk - 1) / o->chunk : 1;
+}
+
+static int height_of(const struct bound_options *o, int n) {
+    return o->merges == MERGES_BALANCED ? log2_up(chunks(o, n)) : chunks(o, n) - 1;
+}
+
+/* On the way of a key: of its chunk, and of each merge. */
+static int divisions_of(const struct bound_options *o, int n) {
+    return o->immediate ? height_of(o, n) + 1 : 0;
+}
+
 /* NUM-8. Where a state runs, its sums go on after each change: a product, and the additions of the
  * next chunk. A state that is divided at once is so as a leaf, too, and takes a product each time.
  * For o a product with V comes first; a tensor core does not round it, and adds a block at a
  * time. */
 static void count(const struct bound_options *o, int n, struct cp_counts *counts) {
-    int c = o->chunk < n ? o->chunk : n;
-    int t = n > 0 ? (n + o->chunk - 1) / o->chunk : 1;
-    int height = o->merges == MERGES_BALANCED ? log2_up(t) : t - 1;
-    int divisions = o->immediate ? height + 1 : 0;
+    int c = o->chunk < n ? o->chunk : n, t = chunks(o, n), height = height_of(o, n);
+    int divisions = divisions_of(o, n);
     int core = o->accumulate == ACCUMULATE_TENSOR_CORE, running = o->merges == MERGES_RUNNING;
     int in_chunk_o = core ? core_depth(c) : c;
     counts->depth_n = c + height * (running ? c + 1 : 2);
@@ -194,6 +207,14 @@ static void count(const struct bound_options *o, int n, struct cp_counts *counts
     counts->operations_n = n + 5.0 * (t - 1) + (o->immediate ? 2.0 * t : 0.0);
     counts->operations_o = 2.0 * n + 5.0 * (t - 1) + (o->immediate ? 4.0 * t : 0.0);
     bound_count_short_sums(o, n, counts);
+}
+
+/* Weights are made before their state is divided, at references that are not above the scores. What
+ * rounding P loses there is in the scale of exp(high) so much less. The largest weight has it, too,
+ * where kappa is a factor. */
+static void make_weights_below(struct cp_arithmetic *a) {
+    a->kappa *= (1.0 + a->weights.tiny) * (1.0 + 0x1p-40);
+    a->weights.tiny *= exp(-a->above) * (1.0 + 0x1p-40);
 }
 
 /* A reference that is a log-sum-exp, m + ln n. It is above the largest score by the logarithm of
@@ -211,9 +232,22 @@ double bound_divide_at_once(int n, double largest_score, int since, const struct
     a->below = 2.0 * (a->eps + (since + 1) * factor) + weight + itself;
     a->above = log_n + 2.0 * unit * counts->depth_n + weight +
                (counts->changes + 1) * (2.0 * a->eps + itself);
+    make_weights_below(a);
     a->u_div = 0.0;
     a->eta_div = 0.0;
     return a->eps + a->u_move * size;
+}
+
+/* Rounded to 16 bits, it is off by a part of itself: it is as far from the largest score as
+ * references are, and as it has slipped before. */
+double bound_slip(struct cp_format lse, int times, double largest_score, struct cp_arithmetic *a) {
+    double size = largest_score + a->above + a->below, all = times * lse.unit;
+    double each =
+        all < 0.5 ? fmax(lse.unit * size / (1.0 - all), lse.tiny) * (1.0 + 0x1p-40) : MOST_SLIP;
+    double slipped = times * each * (1.0 + 0x1p-40);
+    a->score.scale_tiny += slipped;
+    a->eps += (a->u_ref + 2.0 * a->u_move) * slipped * (1.0 + 0x1p-40);
+    return each;
 }
 
 void bound_arithmetic(const struct bound_options *o, int d, struct cp_arithmetic *a) {
@@ -266,14 +300,23 @@ static void scale_query(const struct bound_options *o, const struct bound_row *r
                       largest_key / fabs(row->scale), s);
 }
 
-void bound_class(const struct bound_options *o, const struct bound_row *row, double largest_score,
-                 double largest_key, struct cp_arithmetic *a, struct cp_counts *counts) {
+double bound_class(const struct bound_options *o, const struct bound_row *row,
+                   const struct bound_largest *largest, struct cp_arithmetic *a,
+                   struct cp_counts *counts) {
     bound_arithmetic(o, row->d, a);
     if (o->scales != CP_SCALES_SCORES && row->scale != 0.0) { /* else all scores are 0 */
-        scale_query(o, row, largest_key, &a->score);
+        scale_query(o, row, largest->key, &a->score);
     }
     count(o, row->n, counts);
-    if (o->immediate) {
-        bound_divide_at_once(row->n, largest_score, 1, counts, a);
+    double sigma = cp_score_error(&a->score, row->scale, row->d, largest->products);
+    if (o->above + o->behind > 0.0) {
+        cp_follow_maximum(a, o->above + o->behind, sigma * (1.0 + 0x1p-40));
     }
+    if (o->immediate) {
+        bound_divide_at_once(row->n, largest->score, 1, counts, a);
+    }
+    if (o->part_lse != CP_FP32) {
+        (void)bound_slip(format_of(o, o->part_lse), divisions_of(o, row->n), largest->score, a);
+    }
+    return sigma;
 }

@@ -57,12 +57,8 @@ static void largest_scores(const struct bound_options *o, const struct bound_row
     if (!isfinite(f->largest_products)) {
         f->largest_score = INFINITY; /* a sum of infinities may be anything */
     }
-    bound_class(o, row, f->largest_score, f->largest_key, &f->arithmetic, &f->counts);
-    f->largest_sigma =
-        cp_score_error(&f->arithmetic.score, row->scale, row->d, f->largest_products);
-    if (o->above + o->behind > 0.0) {
-        cp_follow_maximum(&f->arithmetic, o->above + o->behind, f->largest_sigma * (1.0 + 0x1p-40));
-    }
+    const struct bound_largest largest = {f->largest_score, f->largest_products, f->largest_key};
+    f->largest_sigma = bound_class(o, row, &largest, &f->arithmetic, &f->counts);
 }
 
 /* ---- Figures ---- */

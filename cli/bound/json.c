@@ -29,16 +29,16 @@ static json_t *pair_json(const struct bound_figures *f, struct bound_pair pair) 
 }
 
 static json_t *class_json(const struct bound_options *o) {
-    return json_pack("{s:s,s:i,s:s,s:f,s:s,s:b,s:s,s:i,s:i,s:s,s:f,s:f,s:s,s:s,s:s,s:b,s:b}",
-                     "score", bound_score_names[o->score], "score_promotes", o->score_promotes,
-                     "scaled_query", bound_scaled_names[o->scales], "exp_error", o->exp_error,
-                     "weights", bound_format_name(o->weights), "rounded_sum", o->rounded_sum,
-                     "accumulate", bound_accumulate_names[o->accumulate], "accumulate_promotes",
-                     o->accumulate_promotes, "chunk", o->chunk, "merges",
-                     bound_merges_names[o->merges], "above", o->above, "behind", o->behind,
-                     "partials", bound_format_name(o->partials), "divide",
-                     o->immediate ? "immediate" : "deferred", "output",
-                     bound_format_name(o->output), "truncate", o->truncate, "flush", o->flush);
+    return json_pack(
+        "{s:s,s:i,s:s,s:f,s:s,s:b,s:s,s:i,s:i,s:s,s:f,s:f,s:s,s:s,s:s,s:s,s:b,s:b}", "score",
+        bound_score_names[o->score], "score_promotes", o->score_promotes, "scaled_query",
+        bound_scaled_names[o->scales], "exp_error", o->exp_error, "weights",
+        bound_format_name(o->weights), "rounded_sum", o->rounded_sum, "accumulate",
+        bound_accumulate_names[o->accumulate], "accumulate_promotes", o->accumulate_promotes,
+        "chunk", o->chunk, "merges", bound_merges_names[o->merges], "above", o->above, "behind",
+        o->behind, "part_lse", bound_format_name(o->part_lse), "partials",
+        bound_format_name(o->partials), "divide", o->immediate ? "immediate" : "deferred", "output",
+        bound_format_name(o->output), "truncate", o->truncate, "flush", o->flush);
 }
 
 /* ---- What is declared ---- */

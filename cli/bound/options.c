@@ -33,6 +33,7 @@ enum option_value {
     ACCUMULATE_PROMOTES,
     ABOVE,
     BEHIND,
+    PART_LSE,
     CASE,
     SAVE,
     JSON,
@@ -64,6 +65,7 @@ static const struct option names[] = {
     {"accumulate-promotes", required_argument, NULL, ACCUMULATE_PROMOTES},
     {"above", required_argument, NULL, ABOVE},
     {"behind", required_argument, NULL, BEHIND},
+    {"part-lse", required_argument, NULL, PART_LSE},
     {"case", required_argument, NULL, CASE},
     {"save", required_argument, NULL, SAVE},
     {"json", no_argument, NULL, JSON},
@@ -147,6 +149,8 @@ void bound_options_help(FILE *file) {
         "                        nats: 0 (default) to 11 each (NUM-21)\n"
         "  --partials FORMAT     of stored states: fp32 (default), fp16, bf16\n"
         "  --divide WHEN         deferred to the end (default), or immediate for each state\n"
+        "  --part-lse FORMAT     with --divide immediate, of log-sum-exps that states keep: fp32\n"
+        "                        (default), fp16, bf16 (NUM-22)\n"
         "  --output FORMAT       fp16 (default), bf16, fp32\n"
         "  --truncate            everything is truncated instead of rounded to nearest\n"
         "  --flush               subnormal numbers become 0\n"
@@ -190,6 +194,8 @@ static int read_class(struct bound_options *o, int option, const char *name, con
         return result;
     case PARTIALS:
         return read_format(name, text, partials_names, &o->partials);
+    case PART_LSE:
+        return read_format(name, text, partials_names, &o->part_lse);
     case OUTPUT:
         return read_format(name, text, format_names, &o->output);
     case SCORE:
@@ -315,9 +321,9 @@ static int check(struct bound_options *o, unsigned long long given) {
         return argument_refuse(
             COMMAND, "--merges running divides only at the end: leave out --divide immediate");
     }
-    if (o->above + o->behind > 0.0 && o->immediate) {
-        return argument_refuse(COMMAND, "--above and --behind are of states that are divided at "
-                                        "the end: leave out --divide immediate");
+    if (o->part_lse != CP_FP32 && !o->immediate) {
+        return argument_refuse(COMMAND, "--part-lse is of states that are divided at once: add "
+                                        "--divide immediate");
     }
     if (o->rounded_sum && o->weights == CP_FP32) {
         return argument_refuse(
@@ -353,6 +359,7 @@ int bound_options_parse(struct bound_options *o, int argc, char **argv) {
                                 .weights = CP_FP16,
                                 .accumulate = ACCUMULATE_FP32,
                                 .partials = CP_FP32,
+                                .part_lse = CP_FP32,
                                 .output = CP_FP16,
                                 .exp_error = 0x1p-23};
     optind = 0;

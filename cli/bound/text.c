@@ -76,14 +76,19 @@ static void print_class(FILE *file, const struct bound_options *o) {
             o->rounded_sum ? " (row sum too)" : "",
             o->accumulate == ACCUMULATE_TENSOR_CORE ? "by" : "in",
             bound_accumulate_names[o->accumulate]);
-    snprintf(text, sizeof text,
-             "%s%s%schunks of %d key%s, merges %s, %s%sstates in %s, division %s, output in %s%s%s",
-             promotes("scores", o->score_promotes, of_scores),
-             promotes("P V", o->accumulate_promotes, of_values), scaled, o->chunk, plural(o->chunk),
-             bound_merges_names[o->merges], references("above", o->above, above),
-             references("below", o->behind, behind), bound_format_name(o->partials),
-             o->immediate ? "immediate" : "deferred", bound_format_name(o->output),
-             o->truncate ? ", truncated" : "", o->flush ? ", flushed" : "");
+    snprintf(
+        text, sizeof text,
+        "%s%s%schunks of %d key%s, merges %s, %s%sstates in %s, division %s%s, output in %s%s%s",
+        promotes("scores", o->score_promotes, of_scores),
+        promotes("P V", o->accumulate_promotes, of_values), scaled, o->chunk, plural(o->chunk),
+        bound_merges_names[o->merges], references("above", o->above, above),
+        references("below", o->behind, behind), bound_format_name(o->partials),
+        o->immediate ? "immediate" : "deferred",
+        o->part_lse == CP_FP32   ? ""
+        : o->part_lse == CP_FP16 ? " by log-sum-exps in fp16"
+                                 : " by log-sum-exps in bf16",
+        bound_format_name(o->output), o->truncate ? ", truncated" : "",
+        o->flush ? ", flushed" : "");
     print_wrapped(file, 8, text);
 }
 

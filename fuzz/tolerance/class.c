@@ -134,6 +134,19 @@ static int height_of(const struct options *o, int parts) {
     return height;
 }
 
+static int parts_of(const struct options *o, int n) {
+    int t = (n + o->chunk_size - 1) / o->chunk_size;
+    return o->merging == MERGE_RUNNING || o->merging == MERGE_SEPARATE
+               ? 1
+               : (t + o->split - 1) / o->split;
+}
+
+/* A state that is divided at once: each leaf, and each merge. Where merges are not, they have
+ * log-sum-exps all the same. */
+static int divisions_of(const struct options *o, int n) {
+    return o->immediate ? height_of(o, parts_of(o, n)) + 1 : 0;
+}
+
 /* NUM-8. c keys are summed in a chunk; each of t - 1 merges is a product and an addition on the way
  * of a key; a state is stored unless it is the last one. */
 static void count(const struct options *o, const struct problem *p, int rounds_products,
@@ -143,7 +156,7 @@ static void count(const struct options *o, const struct problem *p, int rounds_p
     int running = o->merging == MERGE_RUNNING, apart = o->merging == MERGE_SEPARATE;
     /* changes on one state, and merges of such */
     int on_one = running || apart ? t - 1 : o->split < t ? o->split - 1 : t - 1;
-    int parts = running || apart ? 1 : (t + o->split - 1) / o->split;
+    int parts = parts_of(o, p->n);
     int height = height_of(o, parts);
     int goes_on = on_one > 0 && !apart;
     int in_chunk_n = sums_depth(&o->row_sum, c, goes_on);
@@ -156,18 +169,27 @@ static void count(const struct options *o, const struct problem *p, int rounds_p
     int merges_n = on_one * (apart ? 2 : in_chunk_n + 1);
     int merges_o = on_one * (apart ? 2 : in_chunk_o + 1);
     int merges = o->merging == MERGE_AT_ONCE ? (parts > 1 ? parts : 0) : 2 * height;
-    /* a state that is divided at once: each leaf, and each merge; by way of 1 / n it takes two
-     * roundings */
-    int divisions = !o->immediate ? 0 : o->undivided ? 1 : height + 1;
-    int each = o->reciprocal ? 2 : 1;
+    int divisions = o->undivided ? 1 : divisions_of(o, p->n);
+    int each = o->reciprocal ? 2 : 1; /* roundings, by way of 1 / n */
     counts->depth_n = in_chunk_n + merges_n + merges;
     counts->depth_o = rounding + short_depth(&o->value_sum, c) + in_chunk_o + merges_o + merges +
                       each * divisions;
     /* what a division errs beside its rounding is as if the state were stored once more */
-    counts->stores = on_one + height + (o->divide_error > 0.0 ? divisions : 0);
+    counts->stores = on_one + height + (o->divide_error + o->epsilon > 0.0 ? divisions : 0);
     counts->changes = on_one + height + divisions;
     counts->operations_n = p->n + 6.0 * t;
     counts->operations_o = 2.0 * p->n + 6.0 * t + (o->immediate ? 4.0 * t : 0.0);
+}
+
+/* NUM-22: a log-sum-exp that is rounded is as if scores were off by so much. */
+static void slip(const struct options *o, int times, double largest_score,
+                 struct cp_arithmetic *a) {
+    const struct cp_format format = format_of(o->part_lse == CP_PART_LSE_FP16 ? CP_FP16 : CP_BF16);
+    double size = largest_score + a->above + a->below, all = times * format.unit;
+    double each = all < 0.5 ? fmax(format.unit * size / (1.0 - all), format.tiny) : 1e6;
+    a->u_part += o->undivided ? expm1(fmin(1.01 * each, 600.0)) * 1.01 : 0.0;
+    a->score.scale_tiny += times * each * (1.0 + 0x1p-40);
+    a->eps += (a->u_ref + 2.0 * a->u_move) * times * each * (1.0 + 0x1p-40);
 }
 
 /* NUM-7, how far references lie from the largest computed score. A log-sum-exp is above by ln n,
@@ -192,6 +214,9 @@ static void reference_class(const struct options *o, const struct problem *p, do
         a->below = off;
         a->above = log_n + (counts->changes + 1) * off;
     }
+    if (o->part_lse != CP_PART_LSE_FP32) {
+        slip(o, divisions_of(o, p->n), largest_score, a);
+    }
 }
 
 /* The last division: n has what is added to it, and is the weight of the largest score at least,
@@ -205,7 +230,7 @@ static void division_class(const struct options *o, const struct problem *p, dou
     double growth = (1.0 + (o->reciprocal ? 2.0 * U + U * U : U)) * (1.0 + o->divide_error) *
                     (1.0 + share) * (o->epsilon > 0.0 ? 1.0 + U : 1.0);
     if (o->immediate) { /* n = 1, and there is no division at the end */
-        a->u_part += o->divide_error;
+        a->u_part += o->epsilon > 0.0 ? growth - 1.0 : o->divide_error;
         return;
     }
     a->u_div =

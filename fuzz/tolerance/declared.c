@@ -56,6 +56,7 @@ int declared_kernel(const struct options *o, int *chunk_size, struct cp_kernel *
                                  .partials = o->partials,
                                  .rounded_sum = o->rounded_sum,
                                  .divides = o->immediate + o->undivided,
+                                 .part_lse = o->part_lse,
                                  .normalises = o->normalise,
                                  .factors = o->factors,
                                  .in_bits = o->bits,
@@ -66,6 +67,11 @@ int declared_kernel(const struct options *o, int *chunk_size, struct cp_kernel *
                                  .behind = wait_in_nats(o),
                                  .step = o->chunk_size};
     *chunk_size = o->chunk_size * (1 + (int)(o->seed >> 8 & 3));
+    if (o->merging == MERGE_RUNNING || o->merging == MERGE_SEPARATE) {
+        kernel->arithmetic.n_parts = 1;
+    } else {
+        kernel->arithmetic.part_keys = o->chunk_size * o->split;
+    }
     if (o->normalise) { /* all keys are one step, and one chunk */
         kernel->arithmetic.step = 0;
         *chunk_size = 1 << 20;
@@ -88,10 +94,16 @@ int judge_as_the_gate(const struct options *o, const struct problem *p,
     for (int key = 0; key < p->n; key++) {
         gate_scaled_extend(&none, 0, p->d, p->scale, p->q, p->k + (ptrdiff_t)key * p->d, &largest);
     }
-    gate_class_of_steps(&kernel, p->d, p->n, gate_steps(&kernel, recipe.chunk_size, p->n),
-                        result->largest_score, &largest, &arithmetic, &counts);
-    gate_class_near_maximum(&kernel, p->scale, p->d, 0.0, error_of_scores(&arithmetic.score, p),
-                            &arithmetic);
+    int steps = gate_steps(&kernel, recipe.chunk_size, p->n);
+    const struct cp_score_arithmetic of_score = gate_class_of_score(&kernel, p->d, &largest);
+    const struct gate_row row = {.d = p->d,
+                                 .n = p->n,
+                                 .steps = steps,
+                                 .parts = gate_parts(&kernel, steps, p->n, 1),
+                                 .largest_score = result->largest_score,
+                                 .shift_error = error_of_scores(&of_score, p),
+                                 .rotated = &largest};
+    gate_class_of_row(&kernel, &row, &arithmetic, &counts);
     judge_by(&arithmetic, &counts, gate_lse_error(&kernel, p->n, result->largest_score), p, NULL,
              j);
     return 1;

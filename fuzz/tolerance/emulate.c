@@ -58,7 +58,7 @@ void options_settle(struct options *o) {
     if (o->merging == MERGE_RUNNING || o->merging == MERGE_SEPARATE || o->split < 1) {
         o->split = 1;
     }
-    if (o->merging != MERGE_RUNNING && o->merging != MERGE_SEPARATE) {
+    if (o->merging != MERGE_RUNNING && o->merging != MERGE_SEPARATE && o->split == 1) {
         o->lazy = 0.0;
     }
     o->normalise = o->normalise && o->wrong == RIGHT;
@@ -68,8 +68,8 @@ void options_settle(struct options *o) {
         o->lazy = 0.0;
         o->immediate = o->rounded_sum = 0;
     }
-    o->epsilon = o->immediate ? 0.0 : o->epsilon;
     o->undivided = o->undivided && o->immediate;
+    o->part_lse = o->immediate ? o->part_lse : CP_PART_LSE_FP32;
     o->moves_apart = o->moves_apart && o->scaling == SCALE_FUSED;
     o->flush = o->flush && o->weights != CP_FP32;
     o->rounded_sum = o->rounded_sum && o->weights != CP_FP32;
@@ -274,6 +274,13 @@ static double logarithm_added(const struct kernel *k, double m, double n) {
     return single(m + single(k->options->bits ? log2(n) : log(n)));
 }
 
+/* NUM-22: as it is kept. */
+static double log_sum_exp(const struct options *o, double l) {
+    return o->part_lse == CP_PART_LSE_FP32
+               ? l
+               : sums_round(o->part_lse == CP_PART_LSE_FP16 ? CP_FP16 : CP_BF16, l);
+}
+
 /* factor x + factor' x', each product and the sum rounded, or the first product not. */
 static double combine(const struct options *o, int type, double f, double x, double f2, double x2) {
     double second = sums_round(type, f2 * x2);
@@ -315,17 +322,19 @@ static void merge(struct kernel *k, struct state *a, const struct state *b) {
         a->o[x] = combine(o, o->accumulator, o_a, a->o[x], o_b, b->o[x]);
         k->overflow |= o->accumulator == CP_FP16 && isinf(a->o[x]);
     }
-    a->m = m;
+    a->m = o->undivided ? log_sum_exp(o, m) : m;
 }
 
-/* Divides the state at once: n = 1. */
+/* Divides the state at once: n = 1. Where something is added to n, half of the kernels have it in
+ * the log-sum-exp. */
 static void divide_state(struct kernel *k, struct state *s) {
     const struct options *o = k->options;
-    double inverse = single(divided(o, 1.0, s->n));
+    double by = o->epsilon > 0.0 ? single(s->n + o->epsilon) : s->n;
+    double inverse = single(divided(o, 1.0, by));
     for (int x = 0; x < k->problem->d; x++) {
-        s->o[x] = to_accumulator(k, o->reciprocal ? s->o[x] * inverse : divided(o, s->o[x], s->n));
+        s->o[x] = to_accumulator(k, o->reciprocal ? s->o[x] * inverse : divided(o, s->o[x], by));
     }
-    s->m = logarithm_added(k, s->m, s->n);
+    s->m = log_sum_exp(o, logarithm_added(k, s->m, (o->seed >> 16 & 1) != 0 ? by : s->n));
     s->n = 1.0;
 }
 
@@ -468,7 +477,7 @@ static void merge_at_once(struct kernel *k, int t) {
         }
     }
     s[0].n = k->options->undivided ? 1.0 : s[0].n;
-    s[0].m = m;
+    s[0].m = k->options->undivided ? log_sum_exp(k->options, m) : m;
 }
 
 /* MERGE_CHAIN, MERGE_BALANCED, MERGE_RANDOM */
@@ -568,31 +577,4 @@ void emulate(const struct options *asked, const struct problem *problem, struct 
     free(k.score);
     free(k.state);
     free(k.left);
-}
-
-const char *wrong_name(enum wrong wrong) {
-    static const char *const names[N_WRONG] = {"right",
-                                               "sum not rescaled",
-                                               "output not rescaled",
-                                               "factors swapped",
-                                               "wrong base",
-                                               "wrong identity",
-                                               "stale maximum",
-                                               "finite first maximum",
-                                               "key dropped",
-                                               "key counted twice",
-                                               "padding counted",
-                                               "chunk dropped",
-                                               "chunk twice",
-                                               "short tail dropped",
-                                               "rows of V off by 1",
-                                               "stale values",
-                                               "short dot",
-                                               "scale squared",
-                                               "sum of last chunk",
-                                               "mean of parts",
-                                               "poison read",
-                                               "not divided",
-                                               "all zero"};
-    return names[wrong];
 }

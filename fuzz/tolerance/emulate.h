@@ -40,8 +40,8 @@ enum merging {
 /* What the exponential's declared error does to it. */
 enum bias { BIAS_NONE, BIAS_ANY, BIAS_UP, BIAS_DOWN, N_BIASES };
 
-/* Wrong kernels, modelled on defects that shipped (emulate.c has their names, and where each comes
- * in). */
+/* Wrong kernels, modelled on defects that shipped (emulate.c has where each comes in, self_test.c
+ * their names). */
 enum wrong {
     RIGHT,
     NO_RESCALE_N,
@@ -86,15 +86,16 @@ struct options {
     int factors;     /* to what the factors of states are rounded: CP_FACTORS_... */
     enum merging merging;
     int fused_merge;
-    double lazy;   /* running, separate: what a score may exceed the maximum by, in its unit */
+    double lazy;   /* on one state: what a score may exceed the maximum by, in its unit */
     int split;     /* chain, balanced, random, at once: chunks of one state, on which it runs */
     int immediate; /* each state is divided at once: n = 1, and m becomes its log-sum-exp */
     /* Each state is divided at once; merges multiply by exp(l_i - l), with l the result's
      * log-sum-exp. */
     int undivided;
+    int part_lse;        /* to what log-sum-exps of divided states are rounded: CP_PART_LSE_... */
     int reciprocal;      /* divided by way of 1 / n */
     double divide_error; /* the relative error of a division, of 1 / n where it goes by that */
-    double epsilon;      /* what is added to n before the last division */
+    double epsilon;      /* what is added to n before a division */
     int normalise;       /* weights are divided by n, then rounded */
     int output;
     int chunk_size;
@@ -136,7 +137,5 @@ double error_of_scores(const struct cp_score_arithmetic *arithmetic, const struc
 /* The merges of t states: into left[i], from right[i], t - 1 of them; returns the height of the
  * tree. */
 int merge_plan(const struct options *options, int t, int *left, int *right);
-
-const char *wrong_name(enum wrong wrong);
 
 #endif

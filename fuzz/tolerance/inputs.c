@@ -233,6 +233,8 @@ static void more_options(struct options *o) {
     o->normalise = random_below(random, 6) == 0 && !o->rounded_sum;
     promote(&o->dot, random);
     promote(&o->value_sum, random);
+    o->part_lse = random_below(random, 6);
+    o->part_lse = o->part_lse > CP_PART_LSE_BF16 ? CP_PART_LSE_FP32 : o->part_lse;
 }
 
 void options_random(struct options *o, int n, unsigned long long *random) {
@@ -310,7 +312,7 @@ void options_print(const struct options *o, char *text, int size) {
     snprintf(text, (size_t)size,
              "input %s; dot %s; scale %s%s%s; exp error %.3g (%s)%s; P %s%s; row sum of %s P, %s; "
              "o in %s, %s; partials %s; merges %s%s of %d, chunks of %d, wait %g; %s division%s%s; "
-             "output %s; factors %s, division within %.3g, n + %.3g%s",
+             "output %s; factors %s, division within %.3g, n + %.3g%s; log-sum-exps %s",
              type_name(o->input), sum_name(&o->dot, dot, sizeof dot), scalings[o->scaling],
              o->bits ? ", bits" : "", o->moves_apart ? ", moves apart" : "", o->exp_error,
              biases[o->bias], o->flush_exp ? " flushed" : "", type_name(o->weights),
@@ -323,5 +325,8 @@ void options_print(const struct options *o, char *text, int size) {
              o->factors == CP_FACTORS_FP16   ? "FP16"
              : o->factors == CP_FACTORS_BF16 ? "BF16"
                                              : "FP32",
-             o->divide_error, o->epsilon, o->normalise ? ", P divided by n" : "");
+             o->divide_error, o->epsilon, o->normalise ? ", P divided by n" : "",
+             o->part_lse == CP_PART_LSE_FP16   ? "FP16"
+             : o->part_lse == CP_PART_LSE_BF16 ? "BF16"
+                                               : "FP32");
 }

@@ -12,6 +12,33 @@
 #define MOST_KEYS 400
 #define MOST_DIM  32
 
+static const char *wrong_name(enum wrong wrong) {
+    static const char *const names[N_WRONG] = {"right",
+                                               "sum not rescaled",
+                                               "output not rescaled",
+                                               "factors swapped",
+                                               "wrong base",
+                                               "wrong identity",
+                                               "stale maximum",
+                                               "finite first maximum",
+                                               "key dropped",
+                                               "key counted twice",
+                                               "padding counted",
+                                               "chunk dropped",
+                                               "chunk twice",
+                                               "short tail dropped",
+                                               "rows of V off by 1",
+                                               "stale values",
+                                               "short dot",
+                                               "scale squared",
+                                               "sum of last chunk",
+                                               "mean of parts",
+                                               "poison read",
+                                               "not divided",
+                                               "all zero"};
+    return names[wrong];
+}
+
 /* A kernel of the strictest class: binary32 throughout, each rounding to nearest. */
 static struct options strictest(unsigned long long *random) {
     struct options o;

@@ -274,7 +274,14 @@ static int certify(struct explain_model *x, const struct explain_choice *c) {
     if (gate_changes_scores(&p->scores)) {
         shift_keys(x, c, &rotated, &row);
     }
-    gate_certify(x->kernel, x->d, n + sees_sink, steps + sees_sink, &rotated, &row, &numbers);
+    steps += sees_sink;
+    const struct gate_row shape = {.d = x->d,
+                                   .n = n + sees_sink,
+                                   .steps = steps,
+                                   .parts =
+                                       gate_parts(x->kernel, steps, steps * x->c, 4 + sees_sink),
+                                   .rotated = &rotated};
+    gate_certify(x->kernel, &shape, &row, &numbers);
     explain_narrow(&numbers, x->d_v);
     x->work -= 4LL * x->m * x->d;
     return 1;

@@ -83,14 +83,35 @@ int gate_steps(const struct cp_kernel *kernel, int chunk_size, int n) {
     return n / chunk_size * full + (rest + of_step - 1) / of_step;
 }
 
+int gate_parts(const struct cp_kernel *kernel, int steps, int keys, int n_short) {
+    const struct cp_kernel_class *class = &kernel->arithmetic;
+    int parts = steps;
+    if (class->n_parts > 0 && class->n_parts < parts) {
+        parts = class->n_parts;
+    }
+    if (class->part_keys > 0 && keys / class->part_keys + n_short < parts) {
+        parts = keys / class->part_keys + n_short;
+    }
+    return parts;
+}
+
+static int parts_of(const struct gate_row *row) {
+    return row->parts > 0 ? row->parts : row->steps;
+}
+
+/* How many divisions there are on the way of a key: of its own part, and of the result of each
+ * merge. */
+static int divisions_of(const struct cp_kernel *kernel, const struct gate_row *row) {
+    return kernel->arithmetic.divides != 0 ? parts_of(row) + 1 : 0;
+}
+
 /* GATE-2, for any order of merges. A key's weight changes when the maximum of its own part
- * changes, which is at most once for each step of the part; and when parts are merged, and there
- * are no more parts than steps. Each change is a product and an addition. In the worst case
- * additions come one after the other. Where partial results are divided, the key's own part is
- * divided, and then the result of each merge. */
-static void count(const struct cp_kernel *kernel, int n, int steps, struct cp_counts *counts) {
-    int divides = kernel->arithmetic.divides != 0, divisions = divides * (steps + 1);
-    int changes = 2 * steps;
+ * changes, which is at most once for each step of the part; and when parts are merged. Each change
+ * is a product and an addition. In the worst case additions come one after the other. */
+static void count(const struct cp_kernel *kernel, const struct gate_row *row,
+                  struct cp_counts *counts) {
+    int divides = kernel->arithmetic.divides != 0, divisions = divisions_of(kernel, row);
+    int n = row->n, changes = row->steps + parts_of(row);
     struct bound_options o = options_of(kernel);
     counts->depth_n = n + 2 * changes;
     counts->depth_o = n + 1 + 2 * changes + divisions;
@@ -177,19 +198,19 @@ static void normalise(const struct cp_kernel_class *class, int n, double drift,
 }
 
 /* GATE-15, beside a division that is rounded: its own error, and what is added to n, which is at
- * least the weight of the largest score. */
-static void divide(const struct cp_kernel *kernel, int n, double largest_score,
+ * least the weight of the largest score. Where parts are divided, o or n is off by as much. */
+static void divide(const struct cp_kernel *kernel, const struct gate_row *row,
                    const struct cp_counts *counts, struct cp_arithmetic *a) {
     const struct cp_kernel_class *class = &kernel->arithmetic;
-    double drift = drift_of(a, counts, largest_score);
+    double drift = drift_of(a, counts, row->largest_score);
     /* n is as much smaller as the reference is above the maximum */
     double share = class->epsilon * exp(fmin(drift + 1.01 * class->above, 600.0));
     double growth = (1.0 + class->divide_error) * (1.0 + share) *
                     (class->epsilon > 0.0 ? 1.0 + unit_of(class) : 1.0);
     if (class->divides != 0) {
-        a->u_part += class->divide_error;
+        a->u_part += class->epsilon > 0.0 ? (growth - 1.0) * (1.0 + 0x1p-40) : class->divide_error;
     } else if (class->normalises) {
-        normalise(class, n, drift, counts, a);
+        normalise(class, row->n, drift, counts, a);
         a->u_div = class->epsilon > 0.0 ? growth - 1.0 : 0.0;
     } else if (growth > 1.0) {
         a->u_div = ((1.0 + a->u_div) * growth - 1.0) * (1.0 + 0x1p-40);
@@ -260,12 +281,29 @@ static double width_of(const struct cp_kernel_class *class) {
     return class->above + class->behind;
 }
 
-void gate_class_near_maximum(const struct cp_kernel *kernel, double scale, int d, double magnitude,
-                             double of_shifts, struct cp_arithmetic *arithmetic) {
-    if (width_of(&kernel->arithmetic) > 0.0) {
-        double of_scores = cp_score_error(&arithmetic->score, scale, d, magnitude) + of_shifts;
-        cp_follow_maximum(arithmetic, width_of(&kernel->arithmetic), of_scores * (1.0 + 0x1p-40));
+/* NUM-21: where references are near the maximum, the class is that of the maximum's scale. */
+static void follow_maximum(const struct cp_kernel *kernel, const struct gate_row *row,
+                           struct cp_arithmetic *a) {
+    double width = width_of(&kernel->arithmetic), magnitude = fabs(row->scale) * row->products;
+    if (width > 0.0) {
+        double of_scores =
+            cp_score_error(&a->score, row->scale, row->d, magnitude) + row->shift_error;
+        cp_follow_maximum(a, width, of_scores * (1.0 + 0x1p-40));
     }
+}
+
+/* Where partial results are divided, references are log-sum-exps. */
+static void divide_parts(const struct cp_kernel *kernel, const struct gate_row *row,
+                         const struct cp_counts *counts, struct cp_arithmetic *a) {
+    const struct cp_kernel_class *class = &kernel->arithmetic;
+    double off = bound_divide_at_once(row->n, row->largest_score, row->steps, counts, a);
+    if (class->part_lse != CP_PART_LSE_FP32) {
+        int type = class->part_lse == CP_PART_LSE_FP16 ? CP_FP16 : CP_BF16;
+        double each = bound_slip(rounding_of(class, format_of(type), 0), divisions_of(kernel, row),
+                                 row->largest_score, a);
+        off = expm1(fmin(1.01 * (off + each), 600.0)); /* of factors that add up to exp(off) */
+    }
+    a->u_part += class->divides == 2 ? 1.01 * off : 0.0;
 }
 
 struct cp_score_arithmetic gate_class_of_score(const struct cp_kernel *kernel, int d,
@@ -287,24 +325,29 @@ struct cp_shift_arithmetic gate_class_of_shift(const struct cp_kernel *kernel) {
                                         class->tanh_absolute};
 }
 
-void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps,
-                         double largest_score, const struct gate_rotated *rotated,
-                         struct cp_arithmetic *arithmetic, struct cp_counts *counts) {
-    class_of_score(kernel, d, rotated, arithmetic);
+void gate_class_of_row(const struct cp_kernel *kernel, const struct gate_row *row,
+                       struct cp_arithmetic *arithmetic, struct cp_counts *counts) {
+    class_of_score(kernel, row->d, row->rotated, arithmetic);
     round_factors(&kernel->arithmetic, arithmetic);
-    count(kernel, n, steps, counts);
-    divide(kernel, n, largest_score, counts, arithmetic);
+    count(kernel, row, counts);
+    divide(kernel, row, counts, arithmetic);
+    follow_maximum(kernel, row, arithmetic);
     if (kernel->arithmetic.divides != 0) {
-        double off = bound_divide_at_once(n, largest_score, steps, counts, arithmetic);
-        arithmetic->u_part += kernel->arithmetic.divides == 2 ? 1.01 * off : 0.0;
+        divide_parts(kernel, row, counts, arithmetic);
     }
 }
 
 void gate_class(const struct cp_kernel *kernel, const struct gate_recipe *recipe, int n,
                 double largest_score, struct cp_arithmetic *arithmetic, struct cp_counts *counts) {
     static const struct gate_rotated placed;
-    gate_class_of_steps(kernel, recipe->head_dim, n, gate_steps(kernel, recipe->chunk_size, n),
-                        largest_score, &placed, arithmetic, counts);
+    int steps = gate_steps(kernel, recipe->chunk_size, n);
+    const struct gate_row row = {.d = recipe->head_dim,
+                                 .n = n,
+                                 .steps = steps,
+                                 .parts = gate_parts(kernel, steps, n, 2),
+                                 .largest_score = largest_score,
+                                 .rotated = &placed};
+    gate_class_of_row(kernel, &row, arithmetic, counts);
 }
 
 /* ---- GATE-12 ---- */

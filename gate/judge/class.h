@@ -25,11 +25,25 @@ struct gate_rotated {
     double query, over_scale, k_scale, v_scale;
 };
 
-/* What the kernel declares (NUM-7), and the counts (NUM-8), for a row of n keys of d numbers that
- * are weighed in so many steps, and whose scores are at most `largest_score` in magnitude. */
-void gate_class_of_steps(const struct cp_kernel *kernel, int d, int n, int steps,
-                         double largest_score, const struct gate_rotated *rotated,
-                         struct cp_arithmetic *arithmetic, struct cp_counts *counts);
+/* What of a row its class depends on. */
+struct gate_row {
+    int d, n;             /* numbers of a key; keys that the row sees, a sink among them */
+    int steps, parts;     /* steps that weigh them, and partial results; 0: a part for each step */
+    double largest_score; /* its magnitude, scaled, shifted or not */
+    double scale;
+    double products;    /* the largest sum of abs(q_i k_i), not scaled */
+    double shift_error; /* the largest error of a shift (NUM-14) */
+    const struct gate_rotated *rotated;
+};
+
+/* GATE-2: into how many partial results the keys of a row may be split, which are weighed in so
+ * many steps. There are so many keys from the first to the last; so many partial results may be
+ * short, as the first and the last one. */
+int gate_parts(const struct cp_kernel *kernel, int steps, int keys, int n_short);
+
+/* What the kernel declares (NUM-7), and the counts (NUM-8). */
+void gate_class_of_row(const struct cp_kernel *kernel, const struct gate_row *row,
+                       struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 
 /* Of these alone how a score is computed (NUM-6). */
 struct cp_score_arithmetic gate_class_of_score(const struct cp_kernel *kernel, int d,
@@ -42,12 +56,6 @@ struct gate_extent {
 };
 
 struct gate_extent gate_extent_of(const struct cp_tolerance_row *row);
-
-/* NUM-21: where references are near the maximum, the class becomes that of the maximum's scale.
- * `magnitude`: the largest abs(scale) sum of abs(q_i k_i). `of_shifts`: the largest error of a
- * shift. */
-void gate_class_near_maximum(const struct cp_kernel *kernel, double scale, int d, double magnitude,
-                             double of_shifts, struct cp_arithmetic *arithmetic);
 
 /* NUM-15: how a score is changed, and a sink read. */
 struct cp_shift_arithmetic gate_class_of_shift(const struct cp_kernel *kernel);

@@ -216,16 +216,18 @@ static double largest_shift_error(const struct cp_tolerance_row *row) {
     return largest;
 }
 
-void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
-                  const struct gate_rotated *rotated, const struct cp_tolerance_row *row,
-                  const struct gate_numbers *numbers) {
+void gate_certify(const struct cp_kernel *kernel, const struct gate_row *shape,
+                  const struct cp_tolerance_row *row, const struct gate_numbers *numbers) {
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
     struct gate_extent extent = gate_extent_of(row);
-    int d_v = row->value_dim;
-    gate_class_of_steps(kernel, d, n, steps, extent.score, rotated, &arithmetic, &counts);
-    gate_class_near_maximum(kernel, row->scale, d, fabs(row->scale) * extent.products,
-                            largest_shift_error(row), &arithmetic);
+    struct gate_row of_row = *shape;
+    int n = shape->n, d_v = row->value_dim;
+    of_row.largest_score = extent.score;
+    of_row.scale = row->scale;
+    of_row.products = extent.products;
+    of_row.shift_error = largest_shift_error(row);
+    gate_class_of_row(kernel, &of_row, &arithmetic, &counts);
     double lse_error = gate_lse_error(kernel, n, extent.score);
     int is_beside = numbers->sees_sink && kernel->conventions.sink == CP_SINK_BESIDE_LSE;
     if (is_beside) {
@@ -240,7 +242,7 @@ void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
     gate_conventions_apply(kernel, n - numbers->sees_sink, numbers->sees_sink, d_v,
                            numbers->expected, numbers->bound);
     enum gate_overflow overflow =
-        gate_overflow_of(kernel, &arithmetic, &counts, row, &extent, rotated);
+        gate_overflow_of(kernel, &arithmetic, &counts, row, &extent, shape->rotated);
     for (int i = 0; i <= d_v && overflow == GATE_MAY_OVERFLOW; i++) {
         numbers->bound[i] = INFINITY;
     }
@@ -297,6 +299,22 @@ int gate_steps_of_row(const struct cp_kernel *kernel, const struct gate_problem 
     int cuts = (p->mask.window > 0) + (p->mask.bit != NULL);
     steps = steps > by_pages ? steps : by_pages;
     return steps > 0 ? steps + cuts : 0;
+}
+
+/* The keys from the first that the row sees to the last, but for those before a window. */
+static int keys_of_row(const struct gate_problem *p, int row) {
+    int keys = 0;
+    for (int k = 0, n = gate_runs(p, gate_sequence_of(p, row)); k < n; k++) {
+        struct gate_seen seen = gate_seen_in(p, row, k);
+        keys += seen.hidden + (seen.end > seen.shown ? seen.end - seen.shown : 0);
+    }
+    return keys;
+}
+
+int gate_parts_of_row(const struct cp_kernel *kernel, const struct gate_problem *p, int row,
+                      int steps) {
+    int ends = p->mask.window > 0 ? 4 : 2; /* first tokens may be kept beside the window */
+    return gate_parts(kernel, steps, keys_of_row(p, row), ends + (p->scores.sinks != NULL));
 }
 
 /* Into the caller's arrays, which have room for d_v and one more. */
@@ -361,8 +379,13 @@ void gate_certify_row(struct gate_scratch *scratch, const struct cp_kernel *kern
     certified.usual = numbers->usual != NULL ? certified.usual : NULL;
     certified.must_be_finite = numbers->must_be_finite;
     certified.sees_sink = sees_sink;
-    gate_certify(kernel, d, n + sees_sink, gate_steps_of_row(kernel, p, row) + sees_sink, &rotated,
-                 &keys, &certified);
+    int steps = gate_steps_of_row(kernel, p, row) + sees_sink;
+    const struct gate_row shape = {.d = d,
+                                   .n = n + sees_sink,
+                                   .steps = steps,
+                                   .parts = gate_parts_of_row(kernel, p, row, steps),
+                                   .rotated = &rotated};
+    gate_certify(kernel, &shape, &keys, &certified);
     hand_over(&certified, p->value_dim, numbers);
 }
 

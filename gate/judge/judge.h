@@ -28,12 +28,16 @@ struct gate_numbers {
  * (GATE-2). */
 int gate_steps_of_row(const struct cp_kernel *kernel, const struct gate_problem *problem, int row);
 
-/* Attention of a row, and how far from it a kernel of the declared class that weighs n keys of d
- * numbers in so many steps may be. Where keys are rotated, K of the row has their products instead:
- * gate_n_terms() numbers. The log-sum-exp is number d_v. A sink counts as a key and as a step. */
-void gate_certify(const struct cp_kernel *kernel, int d, int n, int steps,
-                  const struct gate_rotated *rotated, const struct cp_tolerance_row *row,
-                  const struct gate_numbers *numbers);
+/* Into how many partial results, when it weighs them in so many steps. */
+int gate_parts_of_row(const struct cp_kernel *kernel, const struct gate_problem *problem, int row,
+                      int steps);
+
+/* Attention of a row, and how far from it a kernel of the declared class may be. Where keys are
+ * rotated, K of the row has their products instead: gate_n_terms() numbers. The log-sum-exp is
+ * number d_v. A sink counts as a key and as a step. Of `shape`, what the scores are is found in the
+ * row; the rest is the caller's. */
+void gate_certify(const struct cp_kernel *kernel, const struct gate_row *shape,
+                  const struct cp_tolerance_row *row, const struct gate_numbers *numbers);
 
 /* GATE-14: the largest numbers of a query and of a key that is rotated by row `angle`. */
 void gate_rotated_extend(const struct gate_rotation *rotation, int angle, int d, const double *q,

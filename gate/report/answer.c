@@ -232,6 +232,16 @@ char *gate_declares(const struct cp_kernel *kernel) {
           : a->divides == 1 ? ", partial results divided"
                             : "",
           out);
+    fputs(a->part_lse == CP_PART_LSE_FP16   ? " by log-sum-exps in fp16"
+          : a->part_lse == CP_PART_LSE_BF16 ? " by log-sum-exps in bf16"
+                                            : "",
+          out);
+    if (a->n_parts > 0) {
+        fprintf(out, ", up to %d partial results", a->n_parts);
+    }
+    if (a->part_keys > 0) {
+        fprintf(out, ", partial results of %d keys or more", a->part_keys);
+    }
     fputs(a->in_bits ? ", scores in bits" : "", out);
     fputs(a->truncates ? ", truncated" : "", out);
     fputs(a->flushes ? ", subnormals flushed" : "", out);

@@ -60,7 +60,8 @@ static json_t *kernel_json(const struct gate_report *report) {
     const struct cp_kernel_class *a = &k->arithmetic;
     return json_pack(
         "{s:o,s:o,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:{s:s,s:s,s:s},s:o,s:o,"
-        "s:{s:s,s:i,s:i,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:i,s:b,s:s,s:b,s:b,s:b,s:f,s:f,s:f,s:f,"
+        "s:{s:s,s:i,s:i,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:i,s:s,s:i,s:i,s:b,s:s,s:b,s:b,s:b,s:f,s:"
+        "f,s:f,s:f,"
         "s:f,s:f,s:f,s:i}}",
         "name", json_clean(k->name), "file", json_clean(report->options->kernel), "q_type",
         gate_type_name(k->q_type), "kv_type", gate_type_name(k->kv_type), "out_type",
@@ -80,6 +81,7 @@ static json_t *kernel_json(const struct gate_report *report) {
         gate_type_name(k->keys == CP_KEYS_PLACED ? CP_NO_LSE : a->rotated), "scales",
         gate_scales_name(a->scales), "values", gate_sum_name(a->values), "partials",
         gate_type_name(a->partials), "rounded_sum", a->rounded_sum, "divides", a->divides,
+        "part_lse", gate_scales_name(a->part_lse), "n_parts", a->n_parts, "part_keys", a->part_keys,
         "normalises", a->normalises, "factors", gate_scales_name(a->factors), "in_bits", a->in_bits,
         "truncates", a->truncates, "flushes", a->flushes, "exp_error", a->exp_error, "tanh_error",
         a->tanh_error, "tanh_absolute", a->tanh_absolute, "divide_error", a->divide_error,

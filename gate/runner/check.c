@@ -27,6 +27,7 @@
 #define MOST_PACK   256  /* CONV-12 */
 #define MOST_SHORT  1024 /* NUM-20 */
 #define FARTHEST    11.0 /* NUM-21, in nats */
+#define MOST_PARTS  (1 << 20)
 #define OF_8_BITS   (BIT(CP_CACHE_E4M3) | BIT(CP_CACHE_E5M2) | BIT(CP_CACHE_INT8))
 #define CACHES      (BIT(CP_CACHE_PLAIN) | OF_8_BITS)
 #define CACHE_NAMES "CP_CACHE_PLAIN (0), CP_CACHE_E4M3 (4), CP_CACHE_E5M2 (5) or CP_CACHE_INT8 (6)"
@@ -103,6 +104,8 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
          "CP_FP32 (1), CP_FP16 (0) or CP_BF16 (3)"},
         {"arithmetic.rounded_sum", a->rounded_sum, yes_or_no, "0 or 1"},
         {"arithmetic.divides", a->divides, yes_or_no | BIT(2), "0, 1 or 2"},
+        {"arithmetic.part_lse", a->part_lse, yes_or_no | BIT(CP_PART_LSE_BF16),
+         "CP_PART_LSE_FP32 (0), CP_PART_LSE_FP16 (1) or CP_PART_LSE_BF16 (2)"},
         {"arithmetic.normalises", a->normalises, yes_or_no, "0 or 1"},
         {"arithmetic.factors", a->factors, yes_or_no | BIT(CP_FACTORS_BF16),
          "CP_FACTORS_FP32 (0), CP_FACTORS_FP16 (1) or CP_FACTORS_BF16 (2)"},
@@ -150,10 +153,10 @@ static int check_references(const struct cp_kernel *kernel, const char *file, ch
                      file, name[i], distance[i], i == 0 ? "above" : "below");
             return -1;
         }
-        if (distance[i] > 0.0 && (a->divides != 0 || a->normalises)) {
+        if (distance[i] > 0.0 && a->normalises) {
             snprintf(text, RUN_TEXT,
-                     "%s: cp_kernel.arithmetic.%s needs .divides = 0 and .normalises = 0: only "
-                     "states that are divided once, at the end, have a bound with it",
+                     "%s: cp_kernel.arithmetic.%s needs .normalises = 0: weights that are divided "
+                     "by n have no bound with it",
                      file, name[i]);
             return -1;
         }
@@ -170,11 +173,11 @@ static int check_division(const struct cp_kernel *kernel, const char *file, char
                  run_is_share(a->divide_error) ? a->epsilon : a->divide_error);
         return -1;
     }
-    if (a->divides != 0 && (a->epsilon > 0.0 || a->normalises)) {
+    if (a->divides != 0 && a->normalises) {
         snprintf(text, RUN_TEXT,
-                 "%s: cp_kernel.arithmetic.%s needs .divides = 0, and it is %d: only a kernel that "
-                 "divides once, at the end, has it",
-                 file, a->normalises ? "normalises" : "epsilon", a->divides);
+                 "%s: cp_kernel.arithmetic.normalises needs .divides = 0, and it is %d: only a "
+                 "kernel that divides once, at the end, has it",
+                 file, a->divides);
         return -1;
     }
     if (a->normalises && a->rounded_sum) {
@@ -182,6 +185,33 @@ static int check_division(const struct cp_kernel *kernel, const char *file, char
                  "%s: cp_kernel.arithmetic.normalises needs .rounded_sum = 0: weights that are "
                  "divided by n are rounded after n is known",
                  file);
+        return -1;
+    }
+    return 0;
+}
+
+/* GATE-2, NUM-22. */
+static int check_parts(const struct cp_kernel *kernel, const char *file, char text[RUN_TEXT]) {
+    const struct cp_kernel_class *a = &kernel->arithmetic;
+    const int number[] = {a->n_parts, a->part_keys};
+    const char *const name[] = {"n_parts", "part_keys"};
+    const char *const what[] = {"the most partial results of a row",
+                                "the fewest keys of a partial result"};
+    for (int i = 0; i < 2; i++) {
+        if (!(0 <= number[i] && number[i] <= MOST_PARTS)) {
+            snprintf(text, RUN_TEXT,
+                     "%s: cp_kernel.arithmetic.%s is %d; it may be from 1 to %d, %s, or 0: there "
+                     "may be one for each step",
+                     file, name[i], number[i], MOST_PARTS, what[i]);
+            return -1;
+        }
+    }
+    if (a->part_lse != CP_PART_LSE_FP32 && (a->divides == 0 || a->score == CP_SUM_FP64)) {
+        snprintf(text, RUN_TEXT, "%s: cp_kernel.arithmetic.part_lse needs %s: %s", file,
+                 a->divides == 0 ? ".divides = 1 or 2" : "sums in another format than binary64",
+                 a->divides == 0 ? "only a partial result that was divided has a log-sum-exp for "
+                                   "its reference"
+                                 : "all else is binary64, too");
         return -1;
     }
     return 0;
@@ -270,8 +300,8 @@ int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text
         return -1;
     }
     if (check_promotes(kernel, file, text) != 0 || check_division(kernel, file, text) != 0 ||
-        check_references(kernel, file, text) != 0 || check_tanh(kernel, file, text) != 0 ||
-        check_layout(kernel, file, text) != 0) {
+        check_references(kernel, file, text) != 0 || check_parts(kernel, file, text) != 0 ||
+        check_tanh(kernel, file, text) != 0 || check_layout(kernel, file, text) != 0) {
         return -1;
     }
     if (!run_is_empty_value(kernel->conventions.empty_lse, kernel->conventions.empty_value,
@@ -324,8 +354,11 @@ static const char *how_to_mend(const char *words) {
 
 /* What a kernel of an older version has to say more, and what it may leave out. */
 static const char *what_is_new(int version) {
-    return version == 10  ? "; new is `widths`, whose zero means what was so before"
-           : version == 9 ? "; new are `widths` and `layout`, whose zeros mean what was so before"
+    return version == 11   ? "; new are fields of `arithmetic`, whose zeros mean what was so before"
+           : version == 10 ? "; new are `widths` and fields of `arithmetic`, whose zeros mean what "
+                             "was so before"
+           : version == 9  ? "; new are `widths`, `layout` and fields of `arithmetic`, whose zeros "
+                             "mean what was so before"
            : version == 8
                ? "; `arithmetic.dequantised` is `k_dequantised` and `v_dequantised`, and "
                  "CP_CACHE_... have other numbers; new are `widths` and `layout`"

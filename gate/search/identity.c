@@ -14,16 +14,16 @@ static void declare(char line[512], const struct cp_kernel *k) {
         line, 512,
         "%d %d %d %d %d %d %d %d %d %d %d %d %d %d, %d %d %d %d %d %d %d %d %d, %d %d %d %a %d "
         "%d %d %d %d %d, %d %d %d %d %d %d "
-        "%d %d %d %d %d %d %d %d %d %d %d %a %a %a %a %a %a %a %d",
+        "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %a %a %a %a %a %a %a %d",
         k->q_type, k->kv_type, k->out_type, k->lse_type, k->memory, k->plans, k->keys, k->pairs,
         k->widths, k->masks, k->scores, k->cache.k, k->cache.v, k->cache.scales, l->pages,
         l->page_size, l->page_unit, l->order, l->gaps, l->tensors, l->k_pack, l->v_pack,
         l->scale_order, c->lse_base, c->empty_out, c->empty_lse, c->empty_value, c->never,
         c->invariant, c->window, c->cap, c->bias, c->sink, a->score, a->score_promotes,
         a->values_promotes, a->weights, a->rotated, a->scales, a->k_dequantised, a->v_dequantised,
-        a->values, a->partials, a->rounded_sum, a->divides, a->normalises, a->factors, a->in_bits,
-        a->truncates, a->flushes, a->exp_error, a->tanh_error, a->tanh_absolute, a->divide_error,
-        a->epsilon, a->above, a->behind, a->step);
+        a->values, a->partials, a->rounded_sum, a->divides, a->part_lse, a->n_parts, a->part_keys,
+        a->normalises, a->factors, a->in_bits, a->truncates, a->flushes, a->exp_error,
+        a->tanh_error, a->tanh_absolute, a->divide_error, a->epsilon, a->above, a->behind, a->step);
 }
 
 int gate_identify(char identity[GATE_IDENTITY], const struct gate_options *o,

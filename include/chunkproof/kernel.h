@@ -82,7 +82,7 @@ extern "C" {
 
 /* The version of this file, combined with the sizes of the structures that both sides see. The gate
  * refuses a kernel that was compiled with another one. */
-#define CP_KERNEL_VERSION 11
+#define CP_KERNEL_VERSION 12
 #define CP_KERNEL_ABI                                                                              \
     (1000000 * CP_KERNEL_VERSION + 1000 * (int)sizeof(struct cp_kernel_call) +                     \
      (int)sizeof(struct cp_kernel))
@@ -313,6 +313,10 @@ struct cp_kernel_call {
 #define CP_FACTORS_FP16 1
 #define CP_FACTORS_BF16 2
 
+#define CP_PART_LSE_FP32 0
+#define CP_PART_LSE_FP16 1
+#define CP_PART_LSE_BF16 2
+
 #define CP_SCALES_SCORES     0
 #define CP_SCALES_QUERY_FP16 1
 #define CP_SCALES_QUERY_BF16 2
@@ -361,6 +365,11 @@ struct cp_kernel_class {
      *       rounding of l stays in the result
      * With 1 results of merges may be divided, too, and merged again. */
     int divides;
+    /* NUM-22: the type to which the l_i of divided partial results are rounded. */
+    int part_lse; /* CP_PART_LSE_FP32 (not rounded), CP_PART_LSE_FP16 or CP_PART_LSE_BF16 */
+    /* The most partial results of a row, and the fewest keys of one (GATE-2); 0: there may be one
+     * for each step. 8 splits have n_parts = 8, partitions of 512 tokens part_keys = 512. */
+    int n_parts, part_keys;
     /* 1: each weight is divided by n, rounded to `weights`, and then multiplied by V, so that o is
      * not divided. Only where partial results are not, either, and with rounded_sum 0. */
     int normalises;
@@ -392,8 +401,7 @@ struct cp_kernel_class {
      * to binary32: from 0 to 2^-6. */
     double divide_error;
 
-    /* What is added to n before the division, or a number above it: from 0 to 2^-6. Only where
-     * partial results are not divided. */
+    /* What is added to n before a division, or a number above it: from 0 to 2^-6. */
     double epsilon;
 
     /* NUM-21: before each change of the reference of a state, and at the end, it lies at most
@@ -404,8 +412,7 @@ struct cp_kernel_class {
      * up to a whole number of bits has above = 0.6932. Both 0: it is the maximum. States of splits,
      * each with a reference of its own, are such states until they are divided. The bound grows
      * little with either, so that the gate hardly notices a declaration that is too wide or too
-     * narrow; what is too narrow has no proof. Only where partial results are not divided, and
-     * weights are not, either. */
+     * narrow; what is too narrow has no proof. Not where weights are divided (`normalises`). */
     double above, behind;
 
     /* A step: how many keys are weighed against one maximum before the maximum may change. 1: key

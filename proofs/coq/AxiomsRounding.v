@@ -7,7 +7,7 @@
 From Chunkproof Require NumCore NumRound NumScore NumInvariant NumLag NumTolerance NumChunks
   NumFormat NumFloatUp NumFloatParts NumFloatIEEE NumFloatTerms NumFloatReferences NumFloatKeys
   NumFloatBound NumFloatNearest NumFloatColumn NumFloatFinite NumFloatWhole NumShift NumShiftFloat
-  NumScale NumShort.
+  NumScale NumShort NumSlip NumParts NumCaps.
 
 Definition of_NumCore := (
   NumCore.quotient_error,
@@ -174,3 +174,19 @@ Definition of_NumShort := (
   NumShort.weights_of_formats,
   NumShort.sixteen_of_128).
 Print Assumptions of_NumShort.
+
+Definition of_NumSlip := (
+  NumSlip.slips_are_errors,
+  NumSlip.slips_hold,
+  NumSlip.slips_lse_hold).
+Print Assumptions of_NumSlip.
+
+Definition of_NumParts := (
+  NumParts.parts_are_slips,
+  NumParts.parts_hold).
+Print Assumptions of_NumParts.
+
+Definition of_NumCaps := (
+  NumCaps.caps_may_be_higher,
+  NumCaps.caps_may_be_higher_lse).
+Print Assumptions of_NumCaps.

@@ -368,13 +368,15 @@ Qed.
 Lemma lags_at_largest J J' done m n o :
   low <= top -> (forall j, In j J' -> low <= s j <= top /\ top <= cap j) ->
   lags J done m [n] [o] -> near J m -> Permutation J J' ->
-  exists M, runs widened rising J' done M [exp (m - M) * n] [exp (m - M) * o].
+  exists j, In j J' /\
+    runs widened rising J' done (s j) [exp (m - s j) * n] [exp (m - s j) * o].
 Proof.
   intros span inside run nr perm.
   pose proof (lags_order _ _ _ _ _ _ perm run) as run'.
   destruct (near_order _ _ _ perm nr) as [lower [i [ini upper]]].
   destruct (largest_score J') as [j [inj most]]; [intros ->; contradiction|].
-  exists (s j); apply (lags_rise J' done m [n] [o] (s j) run'); try assumption.
+  exists j; split; [exact inj|].
+  apply (lags_rise J' done m [n] [o] (s j) run'); try assumption.
   - intros x inx; destruct (inside x inx); lra.
   - destruct (inside j inj); lra.
   - pose proof (lower j inj); pose proof (most i ini); lra.
@@ -391,7 +393,8 @@ Theorem lags_hold rg e J J' k done m n o out :
 Proof.
   intros sane_e span wide inside run nr perm le left [q [near_q st]].
   assert (sane_range rg) as sane' by (destruct wide as [? [? ?]]; split; simpl in *; lra).
-  destruct (lags_at_largest _ _ _ _ _ _ span inside run nr perm) as [M moved_run].
+  destruct (lags_at_largest _ _ _ _ _ _ span inside run nr perm) as [j [_ moved_run]].
+  set (M := s j) in moved_run.
   apply (runs_wider _ _ _ wide) in moved_run.
   destruct (quotient_holds widened rg widened_is_sane sane' J' k done _ _ _ moved_run le left)
     as [n0 _].
@@ -418,7 +421,8 @@ Proof.
   assert (J' <> []) as some.
   { intros ->; destruct nr as [_ [j [inj _]]].
     apply (Permutation_in j perm) in inj; contradiction. }
-  destruct (lags_at_largest _ _ _ _ _ _ span inside run nr perm) as [M moved_run].
+  destruct (lags_at_largest _ _ _ _ _ _ span inside run nr perm) as [j [_ moved_run]].
+  set (M := s j) in moved_run.
   apply (runs_wider _ _ _ wide) in moved_run.
   destruct (quotient_holds widened rg widened_is_sane sane' J' k done _ _ _ moved_run le left)
     as [n0 _].
