@@ -251,7 +251,7 @@ static void a_token_not_written_is_seen(void **unused) {
     assert_false(serve(&server, CP_FP32, 100) <= 0.01);
 }
 
-/* POOL-6, POOL-7. */
+/* POOL-7. What a page costs is in tests/test_memory.c. */
 static void memory_for_chunks(void **unused) {
     struct cp_kv kv;
     (void)unused;
