@@ -16,6 +16,7 @@
 #include "cli/model/run.h"
 #include "cli/model/tokenizer.h"
 #include "tests/decoder_case.h"
+#include "tests/decoder_oracle.h"
 #include "weights_file.h"
 
 struct tiny {
@@ -213,6 +214,42 @@ static void written_logits_are_those_of_the_score(void **state) {
     (void)fclose(text.logits);
 }
 
+/* LM-4: of three windows, in any order of threads. The oracle shares no code with the decoder, as
+ * numpy does not, and its numbers are those over the reals. */
+static void written_logits_are_those_of_another_decoder(void **state) {
+    enum { WINDOW = 8, TOKENS = 20, WORDS = 316 };
+    static const int position[WINDOW] = {0, 1, 2, 3, 4, 5, 6, 7};
+    static struct ball exact[WORDS];
+    struct run_text text = text_of(*state, WINDOW, 2);
+    struct run_score score;
+    float row[WORDS];
+    text.n_tokens = TOKENS;
+    text.logits = tmpfile();
+    assert_non_null(text.logits);
+    assert_int_equal(run_score(&text, &score), 0);
+    rewind(text.logits);
+    for (int i = 0; i < TOKENS; i++) {
+        int begin = i / WINDOW * WINDOW, n = i - begin + 1;
+        unsigned char sees[WINDOW * WINDOW];
+        for (int j = 0; j < n * n; j++) {
+            sees[j] = j % n <= j / n;
+        }
+        struct oracle oracle = {&text.weights->decoder, n, text.token + begin, position, sees};
+        oracle_logits(exact, &oracle, n - 1);
+        long double most = 0.0L;
+        for (int t = 0; t < WORDS; t++) {
+            most = fmaxl(most, fabsl(exact[t].x));
+        }
+        assert_int_equal(fread(row, sizeof row, 1, text.logits), 1);
+        for (int t = 0; t < WORDS; t++) {
+            long double bound = fabsl(exact[t].x) * 0x1p-24L + most * 0x1p-28L;
+            assert_true(fabsl(row[t] - exact[t].x) <= bound);
+        }
+    }
+    assert_int_equal(fgetc(text.logits), EOF);
+    (void)fclose(text.logits);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(perplexity_is_that_of_numpy),
@@ -223,6 +260,7 @@ int main(void) {
         cmocka_unit_test(a_continuation_ends_with_the_context),
         cmocka_unit_test(a_continuation_that_the_decoder_refuses_is_an_error),
         cmocka_unit_test(written_logits_are_those_of_the_score),
+        cmocka_unit_test(written_logits_are_those_of_another_decoder),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

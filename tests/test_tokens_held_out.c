@@ -170,6 +170,40 @@ static void pieces_become_the_tokens_of_the_rule(void **state) {
     }
 }
 
+/* TOKEN-1: bytes of any kind and number: a zero, the end of one character and the begin of another,
+ * 300 of them, and those behind the first 64 KiB of the text. What they are says nothing of whether
+ * a token is special. */
+static void tokens_have_the_bytes_of_the_file(void **state) {
+    enum { LONG = 300, TEXT = 70000 };
+    static const char few[] = "a\0b<s>\xB8\xE4x";
+    static const uint32_t end[] = {3, 6, 8, 9, 9 + LONG, TEXT - 1, TEXT};
+    static const unsigned char special[] = {0, 0, 0, 1, 1, 0, 0};
+    static char text[TEXT];
+    const struct weights_tokens tokens = {.n = LENGTH(end),
+                                          .end = end,
+                                          .special = special,
+                                          .text = text,
+                                          .split = WEIGHTS_SPLIT_GPT2,
+                                          .stop = WEIGHTS_NO_TOKEN,
+                                          .unknown = WEIGHTS_NO_TOKEN};
+    struct tokenizer tokenizer;
+    struct token_list list = {0};
+    (void)state;
+    memset(text, 'y', TEXT);
+    memcpy(text, few, sizeof few - 1);
+    text[TEXT - 1] = 'z';
+    for (int token = 0, begin = 0; token < tokens.n; begin = (int)end[token++]) {
+        size_t n;
+        assert_ptr_equal(tokenizer_bytes(&tokens, token, &n), text + begin);
+        assert_int_equal(n, end[token] - (uint32_t)begin);
+    }
+    assert_int_equal(tokenizer_new(&tokenizer, NAMED("small"), &tokens), 0);
+    tokenizer_encode(&tokenizer, "<s>xz", 5, 1, &list);
+    assert_tokens(&list, "3 6 lost 3"); /* x is special, <s> is not */
+    token_list_free(&list);
+    tokenizer_free(&tokenizer);
+}
+
 /* FILE-9: one pair with two results is refused. */
 static void a_pair_has_one_result(void **state) {
     struct small small;
@@ -339,6 +373,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_are_those_of_unicode),
         cmocka_unit_test(rules_take_no_more_and_no_less),
+        cmocka_unit_test(tokens_have_the_bytes_of_the_file),
         cmocka_unit_test(pieces_become_the_tokens_of_the_rule),
         cmocka_unit_test(a_pair_has_one_result),
         cmocka_unit_test(texts_become_the_tokens_of_the_rule),
