@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from clauses import CLAUSE, EXPLAINS_ONLY, HEADING, ROOT
-from faulting import catalogue
+from faulting import by_python, catalogue
 from faulting.catalogue import Fault
 
 # clause -> what serves it; and what SOUNDNESS.md says of it
@@ -304,9 +304,13 @@ class Evidence:
         for path in sorted((ROOT / "tests" / "mpi").glob("*.[ch]")):
             for clause in clauses_in(path.read_text()):
                 self.tests[clause].add("mpi/run")
-        named = {"python": "programs.py", "mpi": "mpi/run"}
+        for clause in clauses_in(by_python.OF_CONVERTER.read_text()):
+            self.tests[clause].add("model/test_convert.py")
         for fault in self.test_faults:
-            names = [fault.fields.get("test"), *(named[who] for who in named if who in fault.who)]
+            names = [fault.fields.get("test"), "mpi/run" if "mpi" in fault.who else None]
+            if "python" in fault.who:
+                file = by_python.file_of(fault.fields["python"])
+                names.append(str(file.relative_to(ROOT / "tests")))
             for clause in fault.clauses:
                 self.tests[clause].update(filter(None, names))
 

@@ -137,9 +137,10 @@ def of_test(fault: Fault, words: list[str]) -> str | None:
 def of_python(fault: Fault, words: list[str]) -> str | None:
     if not fault.source.startswith("python/chunkproof/"):
         return f"{fault.source} is not in python/chunkproof/"
-    tests = text_of("tests/programs.py") + text_of("tests/program_files.py")
+    files = "tests/programs.py", "tests/program_files.py", "tests/model/test_convert.py"
+    tests = "".join(map(text_of, files))
     defined = len(words) == 1 and f"    def {words[0]}(self)" in tests
-    return None if defined else "tests/programs.py and tests/program_files.py have no such test"
+    return None if defined else f"{', '.join(files)} have no such test"
 
 
 def of_kernel(fault: Fault, words: list[str]) -> str | None:

@@ -20,7 +20,8 @@ from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "..", "golden", "model")
-sys.path[:0] = [os.path.join(HERE, "..", "..", "python"), HERE]
+PACKAGE = os.environ.get("CHUNKPROOF_PACKAGE", os.path.join(HERE, "..", "..", "python"))
+sys.path[:0] = [PACKAGE, HERE]
 try:
     import numpy as np
     from gguf import GGMLQuantizationType, GGUFWriter, quants

@@ -3,6 +3,8 @@
 """The converter: its numbers, what it refuses, and that nothing is lost.
 
     tests/model/test_convert.py      exit status 0, 1; 77: a package is missing
+
+CHUNKPROOF_PACKAGE is the folder with the package chunkproof, default python/.
 """
 import os
 import struct
@@ -14,11 +16,11 @@ from collections.abc import Callable
 from typing import Any
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path[:0] = [os.path.join(ROOT, "python"), os.path.dirname(os.path.abspath(__file__))]
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 try:
     import numpy as np
     from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, quants
-    from make_tiny import write_gguf
+    from make_tiny import PACKAGE, write_gguf  # which finds the package chunkproof, too
 except ImportError as error:
     print(f"test_convert: {error.name} is missing; install gguf, numpy and tokenizers with pip")
     sys.exit(77)
@@ -86,8 +88,10 @@ class Numbers(unittest.TestCase):
             as_float32(GGMLQuantizationType.Q8_0, "t", block)
 
     def test_other_types_are_refused_by_name(self) -> None:
+        read = {"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q6_K"}  # of FILE-7
+        self.assertEqual({kind.name for kind in VALUES}, read)
         for kind in GGMLQuantizationType:
-            if kind not in VALUES:
+            if kind.name not in read:
                 with self.assertRaisesRegex(Refusal, f"tensor t .* {kind.name}.*Q8_0"):
                     as_float32(kind, "t", np.zeros((1, 256), np.uint8))
 
@@ -124,7 +128,11 @@ class Models(unittest.TestCase):
     def test_keys_that_change_the_model_are_refused(self) -> None:
         wrong: dict[str, Any] = {
             "llama.rope.scaling.type": "yarn", "llama.rope.scaling.factor": 8.0,
-            "llama.expert_count": 8, "llama.attention.sliding_window": 4096,
+            "llama.rope.scale_linear": 4.0, "llama.expert_count": 8,
+            "llama.expert_used_count": 2, "llama.attention.sliding_window": 4096,
+            "llama.attention.causal": False, "llama.attention.scale": 0.125,
+            "llama.attention.clamp_kqv": 8.0, "llama.use_parallel_residual": True,
+            "llama.embedding_scale": 12.0, "llama.residual_scale": 0.25,
             "llama.attention.value_length": 16, "llama.rope.dimension_count": 7,
             "llama.attention.head_count_kv": 3, "llama.block_count": 0,
             "llama.vocab_size": 315, "llama.embedding_length": 33, "llama.logit_scale": 0.5,
@@ -146,14 +154,20 @@ class Models(unittest.TestCase):
         self.assertIn("2 layers", convert.convert(self.model, self.out))
 
     def test_another_architecture_is_refused_by_name(self) -> None:
-        def change(architecture: list[str], _k: Any, _l: Any, _t: Any) -> None:
-            architecture[0] = "gpt2"
-        self.refused("general.architecture is 'gpt2'", change)
+        for other in ("gpt2", "llama4", "mllama", "LLAMA", "qwen2"):
+            def change(architecture: list[str], _k: Any, _l: Any, _t: Any,
+                       other: str = other) -> None:
+                architecture[0] = other
+            with self.subTest(other):
+                self.refused(f"general.architecture is '{other}'", change)
 
     def test_tensors_that_are_more_or_missing_or_of_another_shape_are_refused(self) -> None:
-        def bias(_a: Any, _k: Any, _l: Any, tensors: dict[str, Any]) -> None:
-            tensors["blk.1.attn_q.bias"] = ((32,), None)
-        self.refused("blk.1.attn_q.bias", bias)
+        for name in ("blk.1.attn_q.bias", "blk.0.ffn_gate_inp.weight", "blk.0.attn_q_norm.weight",
+                     "blk.2.attn_q.weight", "rope_freqs.weight", "output.bias"):
+            def more(_a: Any, _k: Any, _l: Any, tensors: dict[str, Any], name: str = name) -> None:
+                tensors[name] = ((32,), None)
+            with self.subTest(name):
+                self.refused(name, more)
 
         def less(_a: Any, _k: Any, _l: Any, tensors: dict[str, Any]) -> None:
             del tensors["blk.1.ffn_up.weight"]
@@ -172,6 +186,17 @@ class Models(unittest.TestCase):
             lists["tokenizer.ggml.tokens"][20] = "\u4e16"
         self.refused("token 20", letter)
 
+        def empty(_a: Any, _k: Any, lists: dict[str, Any], _t: Any) -> None:
+            lists["tokenizer.ggml.tokens"][20] = ""
+        self.refused("token 20, ''", empty)
+
+        for number in (0, 2, 5, 6, 7):  # undefined, unknown, unused, of a byte; and no type
+            def unused(_a: Any, _k: Any, lists: dict[str, Any], _t: Any,
+                       number: int = number) -> None:
+                lists["tokenizer.ggml.token_type"][20] = number
+            with self.subTest(number):
+                self.refused(f"token 20, .* of type {number}", unused)
+
         def merge(_a: Any, _k: Any, lists: dict[str, Any], _t: Any) -> None:
             lists["tokenizer.ggml.merges"][4] = "q q"
         self.refused("merge 4, 'q q', needs a token 'qq'", merge)
@@ -187,6 +212,16 @@ class Models(unittest.TestCase):
         def kinds(_a: Any, _k: Any, lists: dict[str, Any], _t: Any) -> None:
             lists["tokenizer.ggml.token_type"].pop()
         self.refused("token_type", kinds)
+
+    def test_tokens_of_users_are_special(self) -> None:
+        """TOKEN-1. Their text is UTF-8, as that of control tokens is, and no letters for bytes."""
+        def change(_a: Any, _k: Any, lists: dict[str, Any], _t: Any) -> None:
+            lists["tokenizer.ggml.tokens"][2] = "<\u4e16>"
+            lists["tokenizer.ggml.token_type"][2] = 4
+        write_gguf(self.model, change)
+        tokenizer = Source(self.model).tokenizer
+        self.assertEqual(tokenizer.tokens[2], b"<\xe4\xb8\x96>")
+        self.assertEqual(tokenizer.special, [True] * 3 + [False] * (len(tokenizer.tokens) - 3))
 
     def test_an_output_of_its_own_is_written(self) -> None:
         def change(_a: Any, _k: Any, _l: Any, tensors: dict[str, Any]) -> None:
@@ -238,7 +273,7 @@ class Models(unittest.TestCase):
             line = f'exec "$0" -m chunkproof.convert "$@" {to}'
             run = subprocess.run(["sh", "-c", line, sys.executable, *words], check=False,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                 env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")})
+                                 env={**os.environ, "PYTHONPATH": PACKAGE})
             self.assertEqual((run.returncode, run.stdout), (2, b""), (words, to))
 
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from typing import Any
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path.insert(0, os.path.join(ROOT, "python"))
+sys.path.insert(0, os.environ.get("CHUNKPROOF_PACKAGE", os.path.join(ROOT, "python")))
 try:
     from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
 
