@@ -5,8 +5,8 @@
  * A file is large and nearly empty, and its sum covers all of it. So an input says how a file
  * without progress is to be changed, and the sum is put right:
  *
- *     blocks of the file (1 byte), then changes: offset (3 bytes, lowest first), n - 1 (1 byte),
- *     n bytes
+ *     blocks of the file (1 byte; of a kernel that merges MERGES more), then changes: offset (3
+ *     bytes, lowest first), n - 1 (1 byte), n bytes
  *
  * With 0 blocks the rest of the input is the whole file, and its sum stays wrong. fuzz/state.py
  * makes an input from a file. */
@@ -16,27 +16,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/merge_state.h"
 #include "fuzz/target.h"
+#include "gate/merge/kind.h"
 #include "gate/report/report.h"
+#include "gate/search/result.h"
 #include "gate/search/state.h"
 #include "tests/plain_kernel.h"
 
 #define BLOCK_CASES 48
+#define MERGES      128
 #define LENGTH      32 /* where the head has the length, and */
 #define CHECKSUM    40 /* the sum, and where */
 #define BODY        48 /* the rest begins */
 
-static void make(struct gate_state *s, int blocks) {
+static void make(struct gate_state *s, const struct gate_kind *kind, int blocks) {
     memset(s, 0, sizeof *s);
+    s->kind = kind;
     s->file = "state";
     s->locked = -1;
     s->blocks = blocks;
-    s->cases = (long long)blocks * BLOCK_CASES;
+    s->cases = kind == &merge_kind ? blocks : (long long)blocks * BLOCK_CASES;
     s->done = calloc((size_t)blocks + 1, 1);
-    if (s->done == NULL) {
+    s->result = calloc(1, s->kind->size);
+    if (s->done == NULL || s->result == NULL) {
         fuzz_fail("no memory for a small state");
     }
     (void)snprintf(s->identity, sizeof s->identity, "chunkproof 1\nkernel 2\noptions 3\n");
+}
+
+static void unmake(struct gate_state *s) {
+    free(s->result);
+    gate_state_free(s);
 }
 
 /* ---- The file ---- */
@@ -91,7 +102,7 @@ static void check_again(const struct gate_state *s) {
     char why[GATE_IDENTITY];
     size_t n, n_again;
     uint8_t *file = gate_state_write(s, &n);
-    make(&again, (int)s->blocks);
+    make(&again, s->kind, (int)s->blocks);
     if (file == NULL || gate_state_read(&again, file, n, why) != GATE_STATE_READ) {
         fuzz_fail("what was read cannot be written and read again");
     }
@@ -101,7 +112,7 @@ static void check_again(const struct gate_state *s) {
     }
     free(file_again);
     free(file);
-    gate_state_free(&again);
+    unmake(&again);
 }
 
 static void check_text(const char *text) {
@@ -112,16 +123,32 @@ static void check_text(const char *text) {
     }
 }
 
-/* Prints a report: the caller frees it. NULL: it could not be made. */
-static char *print(int (*print_to)(FILE *file, const struct gate_report *report),
-                   const struct gate_report *report) {
+/* GATE_FORMATS for the text. 0, or -1. */
+static int report_of(FILE *file, const struct gate_result *result, int format) {
+    const struct gate_options options = {
+        .kernel = "kernel.so", .command = "gate", .only = -1, .jobs = 1, .memory = GATE_MEMORY};
+    const struct gate_report report = {&options, &plain, result, 0, NULL};
+    switch (format) {
+    case GATE_JSON:
+        return gate_print_json(file, &report);
+    case GATE_JUNIT:
+        return gate_print_junit(file, &report);
+    default:
+        gate_print_text(file, &report);
+        return 0;
+    }
+}
+
+/* A report, which the caller frees. */
+static char *print(const struct gate_state *s, int format) {
     char *text = NULL;
     size_t size;
     FILE *file = open_memstream(&text, &size);
     if (file == NULL) {
         fuzz_fail("no memory for a report");
     }
-    int failed = print_to(file, report);
+    int failed = s->kind == &merge_kind ? fuzz_merge_report(file, s->result, format)
+                                        : report_of(file, s->result, format);
     (void)fclose(file);
     if (failed) {
         fuzz_fail("a report cannot be made");
@@ -129,41 +156,36 @@ static char *print(int (*print_to)(FILE *file, const struct gate_report *report)
     return text;
 }
 
-static int print_text(FILE *file, const struct gate_report *report) {
-    gate_print_text(file, report);
-    return 0;
-}
-
-static void check_reports(const struct gate_result *result) {
-    const struct gate_options options = {
-        .kernel = "kernel.so", .command = "gate", .only = -1, .jobs = 1, .memory = GATE_MEMORY};
-    const struct gate_report report = {&options, &plain, result, 0, NULL};
-    char *text = print(print_text, &report);
+static void check_reports(const struct gate_state *s) {
+    char *text = print(s, GATE_FORMATS);
     check_text(text);
     free(text);
-    text = print(gate_print_json, &report);
+    text = print(s, GATE_JSON);
     json_t *parsed = json_loads(text, 0, NULL);
     if (parsed == NULL) {
         fuzz_fail("a report in JSON is no JSON");
     }
     json_decref(parsed);
     free(text);
-    free(print(gate_print_junit, &report));
+    free(print(s, GATE_JUNIT));
+    if (s->kind == &merge_kind) { /* of attention it draws cases, which takes long */
+        free(print(s, GATE_HTML));
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char why[GATE_IDENTITY];
     struct gate_state s;
-    int blocks = size > 0 ? data[0] : 0;
-    make(&s, blocks > 0 ? blocks : 1);
+    int blocks = size > 0 ? data[0] % MERGES : 0, merges = size > 0 && data[0] >= MERGES;
+    make(&s, merges ? &merge_kind : &gate_attention, blocks > 0 ? blocks : 1);
     if (size > 0 && blocks == 0) {
         if (gate_state_read(&s, data + 1, size - 1, why) == GATE_STATE_READ) {
             fuzz_fail("a file of a few bytes is accepted");
         }
     } else if (size > 0 && read_changed(&s, data + 1, size - 1) == GATE_STATE_READ) {
         check_again(&s);
-        check_reports(&s.result);
+        check_reports(&s);
     }
-    gate_state_free(&s);
+    unmake(&s);
     return 0;
 }

@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-HEAD, IDENTITY, MOST = 48, 1024, 256
+HEAD, IDENTITY, MOST, MERGES = 48, 1024, 256, 128
 
 
 def changes(file: bytes, begin: int) -> bytes:
@@ -30,7 +30,8 @@ def main() -> int:
     file = pathlib.Path(sys.argv[1]).read_bytes()
     # A byte for each block of cases ends the file, and the size of the rest is a multiple of 8.
     blocks = len(file[HEAD + IDENTITY:]) % 8 or 8
-    pathlib.Path(sys.argv[2]).write_bytes(bytes([blocks]) + changes(file, HEAD + IDENTITY))
+    kind = MERGES if file[HEAD:].startswith(b"kind merges\n") else 0
+    pathlib.Path(sys.argv[2]).write_bytes(bytes([blocks + kind]) + changes(file, HEAD + IDENTITY))
     return 0
 
 

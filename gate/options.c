@@ -121,7 +121,7 @@ void gate_options_help(FILE *file) {
         "\n"
         "output:\n"
         "  --state FILE          save progress to FILE every few seconds; the same command\n"
-        "                        continues from there; not of a kernel that merges\n"
+        "                        continues from there\n"
         "  --save DIRECTORY      keep the smallest case of each kind of finding in DIRECTORY, for\n"
         "                        `chunkproof replay` and `chunkproof explain`\n"
         "  --json FILE           also write the report to FILE (spec/gate-report.schema.json, or\n"

@@ -15,6 +15,7 @@ $(addprefix $(BUILD)/fuzz/,$(fuzz_operations)): \
 	$(call object,fuzz/operations.c fuzz/format.c fuzz/world.c)
 $(addprefix $(BUILD)/fuzz/,$(fuzz_text)): $(call object,fuzz/text.c fuzz/parse.c)
 $(BUILD)/fuzz/gate_case: $(call object,fuzz/merge_case.c)
+$(BUILD)/fuzz/gate_state: $(call object,fuzz/merge_state.c)
 $(BUILD)/fuzz/kernels: $(simt_obj) $(launcher_checked) \
 		$(call object,fuzz/edges.c)
 

@@ -162,7 +162,7 @@ in_cpp() {
 
 of_attention_alone() {
     local option
-    for option in "--state $work/state" --rules "--shape keys=3"; do
+    for option in --rules "--shape keys=3"; do
         # shellcheck disable=SC2086 # words of an option
         wrong "is for kernels that compute attention" --kernel "$example" $option || return 1
     done

@@ -23,21 +23,27 @@
 /* Changes are tried at each so many bytes. */
 #define STEP 23
 
+static struct gate_result *of(const struct gate_state *s) {
+    return s->result;
+}
+
 /* 3 cases, of which one is wrong. */
 static void make(struct gate_state *s) {
     struct gate_found wrong = {.index = 2, .work = 64, .finding = gate_no_finding};
     memset(s, 0, sizeof *s);
+    s->kind = &gate_attention;
     s->locked = -1;
     s->blocks = BLOCKS;
     s->cases = CASES;
     s->done = calloc(BLOCKS, 1);
-    assert_non_null(s->done);
+    s->result = calloc(1, s->kind->size);
+    assert_true(s->done != NULL && s->result != NULL);
     s->done[1] = 1;
     (void)snprintf(s->identity, sizeof s->identity, "chunkproof 1\nkernel 2\noptions 3\n");
     gate_recipe_make(&wrong.recipe, 1, 2, 0, GATE_SMALL_WORK, NULL);
     wrong.finding.verdict = GATE_WRONG;
     (void)snprintf(wrong.finding.text, sizeof wrong.finding.text, "a number is wrong");
-    struct gate_result *r = &s->result;
+    struct gate_result *r = of(s);
     struct gate_tally *tally = &r->tally[GATE_SELECT];
     r->cases = tally->cases = 3;
     r->runs = 7;
@@ -54,8 +60,13 @@ static void make(struct gate_state *s) {
 
 static void make_empty(struct gate_state *s) {
     make(s);
-    memset(&s->result, 0, sizeof s->result);
+    memset(s->result, 0, s->kind->size);
     s->done[1] = 0;
+}
+
+static void unmake(struct gate_state *s) {
+    free(s->result);
+    gate_state_free(s);
 }
 
 static void written_is_read(void **state) {
@@ -67,7 +78,7 @@ static void written_is_read(void **state) {
     make_empty(&back);
     unsigned char *bytes = gate_state_write(&s, &n);
     assert_int_equal(gate_state_read(&back, bytes, n, why), GATE_STATE_READ);
-    assert_memory_equal(&back.result, &s.result, sizeof s.result);
+    assert_memory_equal(back.result, s.result, s.kind->size);
     assert_memory_equal(back.done, s.done, BLOCKS);
     (void)snprintf(back.identity, sizeof back.identity, "chunkproof 1\nkernel 4\noptions 3\n");
     assert_int_equal(gate_state_read(&back, bytes, n, why), GATE_STATE_OTHER);
@@ -79,8 +90,26 @@ static void written_is_read(void **state) {
     assert_int_equal(gate_state_read(&back, bytes, n, why), GATE_STATE_OTHER);
     assert_string_equal(why, "chunkproof");
     free(bytes);
-    gate_state_free(&s);
-    gate_state_free(&back);
+    unmake(&s);
+    unmake(&back);
+}
+
+/* GATE-7: what cases come to is another thing, whatever else is the same. */
+static void another_kind_of_kernel_is_refused(void **state) {
+    struct gate_state s, back;
+    char why[GATE_IDENTITY];
+    size_t n;
+    (void)state;
+    make(&s);
+    make_empty(&back);
+    (void)snprintf(s.identity, sizeof s.identity, "kind merges\nkernel 2\n");
+    (void)snprintf(back.identity, sizeof back.identity, "kind computes attention\nkernel 3\n");
+    unsigned char *bytes = gate_state_write(&s, &n);
+    assert_int_equal(gate_state_read(&back, bytes, n, why), GATE_STATE_OF_KIND);
+    assert_int_equal(of(&back)->cases, 0);
+    free(bytes);
+    unmake(&s);
+    unmake(&back);
 }
 
 /* A read that does not succeed changes nothing. */
@@ -90,7 +119,7 @@ static void expect_none(struct gate_state *s, const struct gate_state *empty,
     if (gate_state_read(s, bytes, n, why) == GATE_STATE_READ) {
         fail_msg("a damaged file is read");
     }
-    assert_memory_equal(&s->result, &empty->result, sizeof s->result);
+    assert_memory_equal(s->result, empty->result, s->kind->size);
     assert_memory_equal(s->done, empty->done, BLOCKS);
 }
 
@@ -111,9 +140,9 @@ static void a_changed_bit_is_seen(void **state) {
         bytes[at] ^= (unsigned char)(1 << at % 8);
     }
     free(bytes);
-    gate_state_free(&s);
-    gate_state_free(&back);
-    gate_state_free(&empty);
+    unmake(&s);
+    unmake(&back);
+    unmake(&empty);
 }
 
 static void a_cut_file_is_seen(void **state) {
@@ -133,9 +162,9 @@ static void a_cut_file_is_seen(void **state) {
         free(part);
     }
     free(bytes);
-    gate_state_free(&s);
-    gate_state_free(&back);
-    gate_state_free(&empty);
+    unmake(&s);
+    unmake(&back);
+    unmake(&empty);
 }
 
 /* The sum as the file has it, worked out here once more. */
@@ -152,7 +181,7 @@ static void repair(unsigned char *bytes, size_t n) {
 
 /* What a report prints of it. */
 static void check_read(const struct gate_state *s) {
-    const struct gate_result *r = &s->result;
+    const struct gate_result *r = of(s);
     long long wrong = r->cases - r->verdicts[GATE_RIGHT];
     assert_true(r->cases >= 0 && r->cases <= 2 * CASES && wrong >= 0 && wrong <= r->cases);
     assert_true(r->n_covered >= 0 && r->n_covered <= GATE_HEAD_DIMS);
@@ -197,8 +226,8 @@ static void no_impossible_number_is_read(void **state) {
     repair(bytes, n);
     assert_int_equal(gate_state_read(&back, bytes, n, why), GATE_STATE_DAMAGED);
     free(bytes);
-    gate_state_free(&s);
-    gate_state_free(&back);
+    unmake(&s);
+    unmake(&back);
 }
 
 /* What each check of sane.c is for. */
@@ -207,48 +236,51 @@ static void each_count_adds_up(void **state) {
     (void)state;
 #define INSANE(CHANGE)                                                                             \
     make(&s);                                                                                      \
-    assert_true(gate_result_is_sane(&s.result, CASES));                                            \
+    assert_true(gate_result_is_sane(of(&s), CASES));                                               \
     (CHANGE);                                                                                      \
-    assert_false(gate_result_is_sane(&s.result, CASES));                                           \
-    gate_state_free(&s)
-    INSANE(s.result.cases = 4);
-    INSANE(s.result.refused = -1);
-    INSANE(s.result.verdicts[GATE_WRONG] = 0);
-    INSANE(s.result.tally[GATE_SELECT].verdicts[GATE_RIGHT] = 3);
-    INSANE(s.result.tally[GATE_COUNT].cases = 1);
-    INSANE(s.result.tally[GATE_SELECT].spread[0][0] = 1);
-    INSANE(s.result.tally[GATE_SELECT].largest = -1.0);
-    INSANE(s.result.found[GATE_WRONG].finding.verdict = GATE_RIGHT);
-    INSANE(s.result.found[GATE_WRONG].finding.verdict = GATE_VERDICTS);
-    INSANE(s.result.found[GATE_WRONG].finding.verdict = GATE_HANGS);
-    INSANE((s.result.verdicts[GATE_RIGHT] = s.result.tally[GATE_SELECT].verdicts[GATE_RIGHT] = -1,
-            s.result.verdicts[GATE_WRONG] = s.result.tally[GATE_SELECT].verdicts[GATE_WRONG] = 4));
-    INSANE(s.result.tally[GATE_SELECT].smallest.finding.verdict = GATE_HANGS);
-    INSANE((s.result.unusual = s.result.unusual_cases = 1,
-            s.result.most_unusual = s.result.found[GATE_RIGHT] = s.result.found[GATE_WRONG],
-            s.result.most_unusual.finding.verdict = GATE_VERDICTS));
-    INSANE((s.result.unusual = s.result.unusual_cases = 1,
-            s.result.most_unusual = s.result.found[GATE_RIGHT] = s.result.found[GATE_WRONG],
-            s.result.found[GATE_RIGHT].finding.verdict = GATE_RIGHT,
-            s.result.found[GATE_RIGHT].finding.unusual = 1, s.result.found[GATE_RIGHT].index = -1));
-    INSANE(s.result.found[GATE_WRONG].finding.clause[0] = '\033');
-    INSANE(memset(s.result.found[GATE_WRONG].finding.clause, 'x', 16));
-    INSANE(s.result.found[GATE_WRONG].recipe.n_ops = GATE_MOST_OPS + 1);
-    INSANE(s.result.found[GATE_WRONG].recipe.op[0].kind = GATE_OPS);
-    INSANE(s.result.found[GATE_WRONG].index = CASES);
-    INSANE(s.result.found[GATE_WRONG].file[0] = 'x');
-    INSANE(s.result.n_covered = GATE_HEAD_DIMS + 1);
-    INSANE(s.result.covered[0].cases = 4);
-    INSANE(s.result.needed = 1U << 31);
-    INSANE(s.result.unjudged = 4);
-    INSANE(memset(s.result.refusal, 'x', sizeof s.result.refusal));
+    assert_false(gate_result_is_sane(of(&s), CASES));                                              \
+    unmake(&s)
+    INSANE(of(&s)->cases = 4);
+    INSANE(of(&s)->refused = -1);
+    INSANE(of(&s)->verdicts[GATE_WRONG] = 0);
+    INSANE(of(&s)->tally[GATE_SELECT].verdicts[GATE_RIGHT] = 3);
+    INSANE(of(&s)->tally[GATE_COUNT].cases = 1);
+    INSANE(of(&s)->tally[GATE_SELECT].spread[0][0] = 1);
+    INSANE(of(&s)->tally[GATE_SELECT].largest = -1.0);
+    INSANE(of(&s)->found[GATE_WRONG].finding.verdict = GATE_RIGHT);
+    INSANE(of(&s)->found[GATE_WRONG].finding.verdict = GATE_VERDICTS);
+    INSANE(of(&s)->found[GATE_WRONG].finding.verdict = GATE_HANGS);
+    INSANE((of(&s)->verdicts[GATE_RIGHT] = of(&s)->tally[GATE_SELECT].verdicts[GATE_RIGHT] = -1,
+            of(&s)->verdicts[GATE_WRONG] = of(&s)->tally[GATE_SELECT].verdicts[GATE_WRONG] = 4));
+    INSANE(of(&s)->tally[GATE_SELECT].smallest.finding.verdict = GATE_HANGS);
+    INSANE((of(&s)->unusual = of(&s)->unusual_cases = 1,
+            of(&s)->most_unusual = of(&s)->found[GATE_RIGHT] = of(&s)->found[GATE_WRONG],
+            of(&s)->most_unusual.finding.verdict = GATE_VERDICTS));
+    INSANE((of(&s)->unusual = of(&s)->unusual_cases = 1,
+            of(&s)->most_unusual = of(&s)->found[GATE_RIGHT] = of(&s)->found[GATE_WRONG],
+            of(&s)->found[GATE_RIGHT].finding.verdict = GATE_RIGHT,
+            of(&s)->found[GATE_RIGHT].finding.unusual = 1, of(&s)->found[GATE_RIGHT].index = -1));
+    INSANE(of(&s)->found[GATE_WRONG].finding.clause[0] = '\033');
+    INSANE(memset(of(&s)->found[GATE_WRONG].finding.clause, 'x', 16));
+    INSANE(of(&s)->found[GATE_WRONG].recipe.n_ops = GATE_MOST_OPS + 1);
+    INSANE(of(&s)->found[GATE_WRONG].recipe.op[0].kind = GATE_OPS);
+    INSANE(of(&s)->found[GATE_WRONG].index = CASES);
+    INSANE(of(&s)->found[GATE_WRONG].file[0] = 'x');
+    INSANE(of(&s)->n_covered = GATE_HEAD_DIMS + 1);
+    INSANE(of(&s)->covered[0].cases = 4);
+    INSANE(of(&s)->needed = 1U << 31);
+    INSANE(of(&s)->unjudged = 4);
+    INSANE(memset(of(&s)->refusal, 'x', sizeof of(&s)->refusal));
 #undef INSANE
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(written_is_read),    cmocka_unit_test(a_changed_bit_is_seen),
-        cmocka_unit_test(a_cut_file_is_seen), cmocka_unit_test(no_impossible_number_is_read),
+        cmocka_unit_test(another_kind_of_kernel_is_refused),
+        cmocka_unit_test(written_is_read),
+        cmocka_unit_test(a_changed_bit_is_seen),
+        cmocka_unit_test(a_cut_file_is_seen),
+        cmocka_unit_test(no_impossible_number_is_read),
         cmocka_unit_test(each_count_adds_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,10 +8,6 @@
 #include "chunkproof/version.h"
 #include "cli/base/json.h"
 
-#define MOST_ROWS  65536 /* of a case: more than recipes have */
-#define MOST_HEADS 1024
-#define MOST_DIM   4096
-
 /* By enum: the order ANY, which no case has, is not there. */
 static const char *const o_orders[] = {"part-row", "row-part", NULL};
 static const char *const l_orders[] = {"part-row", "part-head", "row-part", NULL};
@@ -46,9 +42,9 @@ static void read_recipe(struct gate_fields *in, struct merge_recipe *r) {
     memset(r, 0, sizeof *r);
     r->values = (enum merge_values)gate_fields_name(in, "values", merge_values_names);
     r->n_parts = gate_fields_number(in, "n_parts", 1, CP_MERGE_MOST_PARTS);
-    r->n_rows = gate_fields_number(in, "n_rows", 1, MOST_ROWS);
-    r->n_heads = gate_fields_number(in, "n_heads", 1, MOST_HEADS);
-    r->head_dim = gate_fields_number(in, "head_dim", 1, MOST_DIM);
+    r->n_rows = gate_fields_number(in, "n_rows", 1, MERGE_MOST_ROWS);
+    r->n_heads = gate_fields_number(in, "n_heads", 1, MERGE_MOST_HEADS);
+    r->head_dim = gate_fields_number(in, "head_dim", 1, MERGE_MOST_DIM);
     r->empties = gate_fields_is(in, "empties");
     r->o = 1 + gate_fields_name(in, "o", o_orders);
     r->l = 1 + gate_fields_name(in, "l", l_orders);

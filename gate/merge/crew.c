@@ -8,6 +8,8 @@
 
 #include "cli/base/clock.h"
 #include "gate/merge/check.h"
+#include "gate/merge/kind.h"
+#include "gate/search/state.h"
 #include "gate/search/workers.h"
 
 #define HANGS    3 /* after so many nothing more is asked */
@@ -17,9 +19,10 @@ struct crew {
     const struct gate_options *options;
     const volatile int *stop;
     double began;
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock;    /* of all that follows */
+    struct gate_state state; /* its blocks are cases: of none where there is no file */
     struct merge_result *result;
-    long long next, end; /* cases */
+    long long first, next, end; /* cases */
     double next_progress;
 };
 
@@ -34,12 +37,27 @@ static int is_enough(const struct crew *c) {
            (r->cases == 0 && r->refused >= REFUSALS);
 }
 
-/* A case that nobody has; -1: there is none, or the check has to stop. */
+static void save_now_and_then(struct crew *c, int now) {
+    c->result->failed = gate_state_keep(&c->state, now) != 0 || c->result->failed;
+}
+
+/* Once no case is to begin any more, calls of others may go on for long. */
+static void note_interruption(struct crew *c) {
+    if (*c->stop != 0 && c->next < c->end && !c->result->interrupted) {
+        c->result->interrupted = 1;
+        save_now_and_then(c, 1);
+    }
+}
+
+/* A case that nobody has and that is not done; -1: there is none, or the check has to stop. */
 static long long take_case(struct crew *c) {
     pthread_mutex_lock(&c->lock);
     struct merge_result *r = c->result;
     double time = c->options->time;
-    r->interrupted = r->interrupted || (*c->stop != 0 && c->next < c->end);
+    while (c->next - c->first < c->state.blocks && c->state.done[c->next - c->first]) {
+        c->next++;
+    }
+    note_interruption(c);
     r->is_late = r->is_late || (time > 0.0 && seconds_now() - c->began > time && c->next < c->end);
     int goes_on = c->next < c->end && !r->interrupted && !r->is_late && !r->failed && !is_enough(c);
     long long index = goes_on ? c->next++ : -1;
@@ -52,16 +70,22 @@ static void hand_in(struct crew *c, int ran, const struct merge_found *found,
                     const struct merge_counts *counts, double seconds) {
     pthread_mutex_lock(&c->lock);
     struct merge_result *r = c->result;
+    long long block = found->index - c->first;
+    int is_done = ran > 0 || (ran == 0 && *c->stop == 0);
     r->runs += counts->runs;
     r->laws += counts->laws;
     if (ran > 0) {
         merge_result_count(r, found, seconds);
     } else if (ran < 0) {
         r->failed = 1;
-    } else if (*c->stop == 0) {
+    } else if (is_done) {
         r->refused++;
         (void)snprintf(r->refusal, sizeof r->refusal, "%.*s", RUN_TEXT - 1, found->finding.of.text);
     }
+    if (is_done && block < c->state.blocks) {
+        c->state.done[block] = 1;
+    }
+    save_now_and_then(c, 0);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -84,26 +108,43 @@ static void failed(void *task) {
     pthread_mutex_unlock(&c->lock);
 }
 
+/* From the saved state on. 0, or -1: it failed, after a message. */
+static int run_all(struct crew *c, const struct gate_workers *workers, struct runner *runner) {
+    const struct gate_options *o = c->options;
+    struct merge_result *r = c->result;
+    long long cases = c->end - c->first;
+    int jobs = o->jobs < 1 || cases == 1 ? 1 : o->jobs;
+    if (gate_state_open(&c->state, &merge_kind, r, o, runner, cases,
+                        o->state != NULL ? cases : 0) != 0) {
+        return -1;
+    }
+    r->interrupted = r->is_late = r->failed = 0;
+    r->asked = cases;
+    r->failed = gate_workers_run(workers, runner, jobs) != 0 || r->failed;
+    r->seconds += seconds_now() - c->began;
+    save_now_and_then(c, 1);
+    show_progress(c, 1);
+    return r->failed ? -1 : 0;
+}
+
 int merge_check(const struct gate_options *o, struct runner *runner, gate_starter *start,
                 void *context, struct merge_result *result, const volatile int *stop) {
     long long first = o->only >= 0 ? o->only : 0, cases = o->only >= 0 ? 1 : gate_cases(o);
-    int jobs = o->jobs < 1 || cases == 1 ? 1 : o->jobs;
     struct crew c = {.options = o,
                      .stop = stop,
                      .began = seconds_now(),
                      .result = result,
+                     .first = first,
                      .next = first,
                      .end = first + cases};
     const struct gate_workers workers = {start, context, work, failed, &c};
     memset(result, 0, sizeof *result);
-    result->asked = cases;
     if (pthread_mutex_init(&c.lock, NULL) != 0) {
         fputs("chunkproof gate: not enough memory\n", stderr);
         return -1;
     }
-    result->failed = gate_workers_run(&workers, runner, jobs) != 0 || result->failed;
-    result->seconds = seconds_now() - c.began;
-    show_progress(&c, 1);
+    int status = run_all(&c, &workers, runner);
+    gate_state_free(&c.state);
     pthread_mutex_destroy(&c.lock);
-    return result->failed ? -1 : 0;
+    return status;
 }

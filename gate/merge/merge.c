@@ -14,10 +14,7 @@ static int takes_options(const struct gate_options *o) {
     const struct gate_shape *s = &o->shape;
     int has_shape = s->n_heads || s->n_kv_heads || s->chunk_size || s->group || s->sequences ||
                     s->rows || s->keys || s->window || s->value_dim;
-    const char *option = o->state != NULL ? "--state"
-                         : o->rules       ? "--rules"
-                         : has_shape      ? "--shape, but for d=N,"
-                                          : NULL;
+    const char *option = o->rules ? "--rules" : has_shape ? "--shape, but for d=N," : NULL;
     if (option != NULL) {
         fprintf(stderr,
                 "chunkproof gate: %s is for kernels that compute attention, and not for one "

@@ -4,8 +4,8 @@
  *   seed, index -> recipe -> problem, values -> arrays -> runner -> judge -> finding -> result
  *
  * then the smallest case of each verdict is made smaller and kept (save.h), and `chunkproof replay`
- * and `chunkproof explain` run it again (replay.h). What attention has and merges have not: --state
- * and --rules. */
+ * and `chunkproof explain` run it again (replay.h). A file of --state keeps how far it came
+ * (kind.h). What attention has and merges have not: --rules. */
 #ifndef CHUNKPROOF_GATE_MERGE_MERGE_H
 #define CHUNKPROOF_GATE_MERGE_MERGE_H
 

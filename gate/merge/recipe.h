@@ -49,6 +49,11 @@ const char *merge_recipe_excluded(const struct merge_recipe *recipe,
 #define MERGE_LINE 320
 void merge_recipe_print(const struct merge_recipe *recipe, char line[MERGE_LINE]);
 
+/* Sizes of cases are not larger: those of recipes are far smaller. */
+#define MERGE_MOST_ROWS  65536
+#define MERGE_MOST_HEADS 1024
+#define MERGE_MOST_DIM   4096
+
 /* From least to most, both in range: how many parts a row of the kernel's calls may have. */
 int merge_least_parts(const struct cp_merge_kernel *kernel);
 int merge_most_parts(const struct cp_merge_kernel *kernel);

@@ -5,6 +5,8 @@
 
 #include "gate/merge/judge.h"
 
+#define MERGE_MISTAKES 64 /* more than there are (mistakes.h) */
+
 /* A case and what was found in it. */
 struct merge_found {
     long long index, work; /* which case, and about how large it is */
@@ -36,9 +38,9 @@ struct merge_result {
     long long laws;                 /* calls with the parts of a row in another order, and so on */
     long long unjudged;             /* cases with too few finite bounds */
     long long verdicts[MERGE_VERDICTS];
-    struct merge_found found[MERGE_VERDICTS]; /* the smallest case of each verdict */
-    long long explained[MERGE_VERDICTS][64];  /* of these, those that a mistake gives */
-    char refusal[RUN_TEXT];                   /* the reason of the last refusal */
+    struct merge_found found[MERGE_VERDICTS];            /* the smallest case of each verdict */
+    long long explained[MERGE_VERDICTS][MERGE_MISTAKES]; /* of these, those that a mistake gives */
+    char refusal[RUN_TEXT];                              /* the reason of the last refusal */
     struct merge_sizes sizes;
     long long asked; /* how many cases were asked for */
     int interrupted, is_late, failed;

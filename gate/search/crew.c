@@ -13,8 +13,7 @@
 #include "gate/search/tally.h"
 #include "gate/search/workers.h"
 
-#define BLOCK        48  /* cases */
-#define SAVE_SECONDS 5.0 /* between two states in the file */
+#define BLOCK 48 /* cases */
 
 struct crew {
     const struct gate_options *options;
@@ -26,11 +25,11 @@ struct crew {
 
     pthread_mutex_t lock; /* of all that follows */
     struct gate_state state;
-    struct gate_result partial; /* of blocks that were not ended */
-    long long next;             /* block that nobody has yet */
-    long long cases, wrong;     /* cases that were run, including blocks that are under way */
+    struct gate_result result, partial; /* of blocks that were ended, and of the others */
+    long long next;                     /* block that nobody has yet */
+    long long cases, wrong; /* cases that were run, including blocks that are under way */
     int interrupted, failed, is_late;
-    double began, next_progress, next_save;
+    double began, next_progress;
 };
 
 /* ---- Under the lock ---- */
@@ -47,24 +46,20 @@ static long long take_block(struct crew *c) {
         c->next++;
     }
     int go_on = c->next < c->state.blocks && !c->interrupted && !c->failed && !c->is_late &&
-                !(c->options->first && c->wrong > 0) &&
-                !gate_is_enough(c->options, &c->state.result);
+                !(c->options->first && c->wrong > 0) && !gate_is_enough(c->options, &c->result);
     long long block = go_on ? c->next++ : -1;
     pthread_mutex_unlock(&c->lock);
     return block;
 }
 
 static void save_now_and_then(struct crew *c, int now) {
-    if (c->options->state != NULL && (now || seconds_now() >= c->next_save)) {
-        c->failed = gate_state_save(&c->state) != 0 || c->failed;
-        c->next_save = seconds_now() + SAVE_SECONDS;
-    }
+    c->failed = gate_state_keep(&c->state, now) != 0 || c->failed;
 }
 
 /* What a block came to. */
 static void hand_in(struct crew *c, long long block, struct gate_result *result, int failed) {
     pthread_mutex_lock(&c->lock);
-    struct gate_result *to = &c->state.result;
+    struct gate_result *to = &c->result;
     if (failed || result->interrupted) {
         to = &c->partial;
     } else {
@@ -144,16 +139,17 @@ static int jobs_of(const struct crew *c) {
 /* From the saved state on. 0, or -1: it failed, after a message. */
 static int run_all(struct crew *c, struct runner *runner) {
     long long cases = c->end - c->first;
-    if (gate_state_open(&c->state, c->options, runner, cases, (cases + BLOCK - 1) / BLOCK) != 0) {
+    if (gate_state_open(&c->state, &gate_attention, &c->result, c->options, runner, cases,
+                        (cases + BLOCK - 1) / BLOCK) != 0) {
         return -1;
     }
-    c->cases = c->state.result.cases;
-    c->wrong = gate_wrong_cases(&c->state.result);
+    c->cases = c->result.cases;
+    c->wrong = gate_wrong_cases(&c->result);
     const struct gate_workers workers = {c->start, c->context, work, failed_to_start, c};
     if (gate_workers_run(&workers, runner, jobs_of(c)) != 0) {
         return -1;
     }
-    c->state.result.seconds += seconds_now() - c->began;
+    c->result.seconds += seconds_now() - c->began;
     save_now_and_then(c, 1);
     show_progress(c, 1);
     return c->failed ? -1 : 0;
@@ -178,8 +174,8 @@ int gate_check(const struct gate_options *o, struct runner *runner, gate_starter
     gate_budget_init(&c->budget, o->memory);
     int failed = run_all(c, runner);
     /* What was found counts, whatever ended the run. */
-    failed = gate_result_add(&c->state.result, &c->partial) != 0 || failed;
-    *result = c->state.result;
+    failed = gate_result_add(&c->result, &c->partial) != 0 || failed;
+    *result = c->result;
     result->interrupted = c->interrupted;
     result->is_late = c->is_late;
     result->asked = c->end - c->first;

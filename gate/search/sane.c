@@ -53,7 +53,7 @@ static int is_plain(const char *text, size_t size) {
     return n < size && text[n] == '\0';
 }
 
-static int finding_is_sane(const struct gate_finding *f) {
+int gate_finding_is_sane(const struct gate_finding *f) {
     return is_within(f->verdict, GATE_RIGHT + 1, GATE_VERDICTS - 1) &&
            is_plain(f->clause, sizeof f->clause) && ends(f->text, sizeof f->text) && f->row >= -1 &&
            f->head >= -1 && f->element >= -1 && f->wrong >= 0 && f->compared >= 0 &&
@@ -64,7 +64,7 @@ static int finding_is_sane(const struct gate_finding *f) {
 static int found_is_sane(const struct gate_found *found, long long cases) {
     return is_within(found->index, 0, cases - 1) && found->work >= 0 &&
            is_within(found->needs_others, 0, 1) && found->has_before == 0 &&
-           recipe_is_sane(&found->recipe) && finding_is_sane(&found->finding) &&
+           recipe_is_sane(&found->recipe) && gate_finding_is_sane(&found->finding) &&
            found->file[0] == '\0';
 }
 
@@ -72,10 +72,10 @@ static int is_time(double seconds) {
     return seconds >= 0.0 && isfinite(seconds);
 }
 
-/* Does each verdict have at most so many, and all of them so many? */
-static int counts_add_up(const long long counts[GATE_VERDICTS], long long all) {
+/* Does each have at most so many, and all of them so many? */
+int gate_counts_are_sane(const long long *counts, int n, long long all) {
     long long left = all;
-    for (int i = 0; i < GATE_VERDICTS; i++) {
+    for (int i = 0; i < n; i++) {
         if (!is_within(counts[i], 0, left)) {
             return 0;
         }
@@ -86,8 +86,9 @@ static int counts_add_up(const long long counts[GATE_VERDICTS], long long all) {
 
 static int tally_is_sane(const struct gate_tally *t, long long cases) {
     long long judged = 0;
-    if (!is_within(t->cases, 0, 2 * cases) || !counts_add_up(t->verdicts, t->cases) ||
-        t->compared < 0 || t->unclaimed < 0 || !(t->largest >= 0.0) || !is_time(t->seconds)) {
+    if (!is_within(t->cases, 0, 2 * cases) ||
+        !gate_counts_are_sane(t->verdicts, GATE_VERDICTS, t->cases) || t->compared < 0 ||
+        t->unclaimed < 0 || !(t->largest >= 0.0) || !is_time(t->seconds)) {
         return 0;
     }
     for (int i = 0; i < GATE_KEYS; i++) {
@@ -167,10 +168,11 @@ static int unusual_is_sane(const struct gate_result *r, long long cases) {
 int gate_result_is_sane(const struct gate_result *r, long long cases) {
     /* A case may show that an earlier one is wrong, which counts as one more. */
     int sane = is_within(r->cases, 0, 2 * cases) && is_within(r->refused, 0, cases) &&
-               counts_add_up(r->verdicts, r->cases) && r->runs >= 0 && r->too_large >= 0 &&
-               r->tried_closer >= 0 && r->parts >= 0 && r->needed >> GATE_CLOSERS == 0 &&
-               is_within(r->unjudged, 0, r->cases) && r->unjudged_keys >= 0 &&
-               ends(r->refusal, sizeof r->refusal) && is_time(r->seconds) && covered_is_sane(r);
+               gate_counts_are_sane(r->verdicts, GATE_VERDICTS, r->cases) && r->runs >= 0 &&
+               r->too_large >= 0 && r->tried_closer >= 0 && r->parts >= 0 &&
+               r->needed >> GATE_CLOSERS == 0 && is_within(r->unjudged, 0, r->cases) &&
+               r->unjudged_keys >= 0 && ends(r->refusal, sizeof r->refusal) &&
+               is_time(r->seconds) && covered_is_sane(r);
     for (int i = 0; sane && i < GATE_VALUES; i++) {
         sane = tally_is_sane(&r->tally[i], cases);
     }

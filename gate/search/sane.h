@@ -8,4 +8,9 @@
  * in their ranges, counts add up, and texts end. */
 int gate_result_is_sane(const struct gate_result *result, long long cases);
 
+/* The same of parts of other results: of what is wrong in a case, and of n counts that are `all`
+ * together. */
+int gate_finding_is_sane(const struct gate_finding *finding);
+int gate_counts_are_sane(const long long *counts, int n, long long all);
+
 #endif

@@ -13,11 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gate/search/sane.h"
+#include "cli/base/clock.h"
 
 #define MAGIC  "chunkproof gate state "
-#define FORMAT MAGIC "3"
+#define FORMAT MAGIC "4"
 #define TRIES  100 /* to lock a file that another gate replaces at that time */
+
+#define SAVE_SECONDS 5.0 /* between two states in the file */
 
 /* ---- The bytes of the file ---- */
 
@@ -41,7 +43,7 @@ static uint64_t sum_of(const unsigned char *bytes, size_t n) {
 }
 
 static size_t body_size(const struct gate_state *s) {
-    return sizeof s->identity + sizeof s->result + (size_t)s->blocks;
+    return sizeof s->identity + s->kind->size + (size_t)s->blocks;
 }
 
 unsigned char *gate_state_write(const struct gate_state *s, size_t *n) {
@@ -52,8 +54,8 @@ unsigned char *gate_state_write(const struct gate_state *s, size_t *n) {
     }
     unsigned char *body = bytes + sizeof head;
     memcpy(body, s->identity, sizeof s->identity);
-    memcpy(body + sizeof s->identity, &s->result, sizeof s->result);
-    memcpy(body + sizeof s->identity + sizeof s->result, s->done, (size_t)s->blocks);
+    memcpy(body + sizeof s->identity, s->result, s->kind->size);
+    memcpy(body + sizeof s->identity + s->kind->size, s->done, (size_t)s->blocks);
     head.checksum = sum_of(body, body_size(s));
     memcpy(bytes, &head, sizeof head);
     *n = sizeof head + body_size(s);
@@ -70,17 +72,15 @@ static int blocks_are_sane(const unsigned char *done, long long blocks) {
 }
 
 static enum gate_state_read read_body(struct gate_state *s, const unsigned char *body) {
-    const unsigned char *done = body + sizeof s->identity + sizeof s->result;
-    struct gate_result *result = malloc(sizeof *result);
+    const unsigned char *done = body + sizeof s->identity + s->kind->size;
+    void *result = malloc(s->kind->size);
     if (result == NULL) {
         return GATE_STATE_DAMAGED;
     }
-    memcpy(result, body + sizeof s->identity, sizeof *result);
-    memset(&result->each, 0, sizeof result->each);
-    memset(&result->usual, 0, sizeof result->usual);
-    int sane = gate_result_is_sane(result, s->cases) && blocks_are_sane(done, s->blocks);
+    memcpy(result, body + sizeof s->identity, s->kind->size);
+    int sane = s->kind->is_sane(result, s->cases) && blocks_are_sane(done, s->blocks);
     if (sane) {
-        s->result = *result;
+        memcpy(s->result, result, s->kind->size);
         memcpy(s->done, done, (size_t)s->blocks);
     }
     free(result);
@@ -113,7 +113,7 @@ enum gate_state_read gate_state_read(struct gate_state *s, const unsigned char *
     identity[sizeof identity - 1] = '\0';
     if (strcmp(identity, s->identity) != 0) {
         gate_identity_differs(s->identity, identity, why);
-        return GATE_STATE_OTHER;
+        return strcmp(why, "kind") == 0 ? GATE_STATE_OF_KIND : GATE_STATE_OTHER;
     }
     return head.bytes == body_size(s) ? read_body(s, body) : GATE_STATE_DAMAGED;
 }
@@ -190,11 +190,21 @@ static int start_anew(struct gate_state *s, const char *what) {
     if (rename(s->file, old) != 0) {
         return cannot(s, strerror(errno));
     }
-    fprintf(stderr,
-            "chunkproof gate: --state %s: its progress is that of another run (not the same %s), "
-            "so this run starts anew; the old file is now %s\n",
-            s->file, what, old);
+    fprintf(
+        stderr,
+        "chunkproof gate: --state %s: its progress is that of another run (not the same %s), "
+        "so this run starts anew; the old file is now %s: --state of that name goes on with it\n",
+        s->file, what, old);
     return gate_state_save(s);
+}
+
+static int refuse_kind(const struct gate_state *s) {
+    char why[128];
+    (void)snprintf(why, sizeof why,
+                   "its progress is that of another kind of kernel, and this one %s; give another "
+                   "file",
+                   s->kind->does);
+    return cannot(s, why);
 }
 
 static int take_bytes(struct gate_state *s, const unsigned char *bytes, size_t n) {
@@ -204,6 +214,8 @@ static int take_bytes(struct gate_state *s, const unsigned char *bytes, size_t n
         return 0;
     case GATE_STATE_OTHER:
         return start_anew(s, why);
+    case GATE_STATE_OF_KIND:
+        return refuse_kind(s);
     case GATE_STATE_FOREIGN:
         return cannot(s, "it is not a file of --state; give another file");
     default:
@@ -212,10 +224,13 @@ static int take_bytes(struct gate_state *s, const unsigned char *bytes, size_t n
     }
 }
 
-int gate_state_open(struct gate_state *s, const struct gate_options *o, const struct runner *runner,
-                    long long cases, long long blocks) {
+int gate_state_open(struct gate_state *s, const struct gate_kind *kind, void *result,
+                    const struct gate_options *o, const struct runner *runner, long long cases,
+                    long long blocks) {
     struct stat opened;
     memset(s, 0, sizeof *s);
+    s->kind = kind;
+    s->result = result;
     s->file = o->state;
     s->locked = -1;
     s->cases = cases;
@@ -228,16 +243,16 @@ int gate_state_open(struct gate_state *s, const struct gate_options *o, const st
     if (s->file == NULL) {
         return 0;
     }
-    if (gate_identify(s->identity, o, runner) != 0 || take_lock(s, &opened) != 0) {
+    if (gate_identify(s->identity, kind, o, runner) != 0 || take_lock(s, &opened) != 0) {
         return -1;
     }
     if (opened.st_size == 0) { /* new, or it lost all */
         return gate_state_save(s);
     }
     unsigned char *bytes = read_bytes(s, (size_t)opened.st_size);
-    int result = bytes == NULL ? -1 : take_bytes(s, bytes, (size_t)opened.st_size);
+    int status = bytes == NULL ? -1 : take_bytes(s, bytes, (size_t)opened.st_size);
     free(bytes);
-    return result;
+    return status;
 }
 
 /* ---- Saving ---- */
@@ -299,6 +314,15 @@ int gate_state_save(struct gate_state *s) {
     }
     s->locked = fd;
     return 0;
+}
+
+int gate_state_keep(struct gate_state *s, int now) {
+    if (s->file == NULL || (!now && seconds_now() < s->next_save)) {
+        return 0;
+    }
+    int status = gate_state_save(s);
+    s->next_save = seconds_now() + SAVE_SECONDS;
+    return status;
 }
 
 void gate_state_free(struct gate_state *s) {
