@@ -160,12 +160,35 @@ in_cpp() {
     wrong "sources in C and CUDA alone are compiled here" --kernel "$work/merges.cpp"
 }
 
+# What the rules of others say: of a right kernel, of one that is wrong by what they let pass, and
+# of one whose log-sum-exp they do not see.
+rules() {
+    status 0 --kernel "$kernels/gate/merge_two.so" --cases 33 --rules --json "$work/right.json" &&
+        has "acceptance rule" && has "rejects 0 of 4" &&
+        "$python" tests/gate_merging_report.py "$work/right.json" right || return 1
+    broken 's|p / n \*|0.9985F * p / n *|' &&
+        status 1 --kernel "$work/broken.c" --cases 33 --jobs 2 --rules --json "$work/wrong.json" &&
+        "$python" tests/gate_merging_report.py "$work/wrong.json" wrong &&
+        broken 's/m + logf(n)/m/' &&
+        status 1 --kernel "$work/broken.c" --cases 33 --first --rules --json "$work/lse.json" &&
+        has "not run" && "$python" tests/gate_merging_report.py "$work/lse.json" wrong || return 1
+    "$python" - "$work"/{right,wrong,lse}.json <<'END'
+import json
+import sys
+right, wrong, lse = ({rule["rule"]: rule for rule in json.load(open(name))["rules"]}
+                     for name in sys.argv[1:])
+assert len(right) == 5 and right.keys() == wrong.keys() == lse.keys(), right
+assert all(rule["accepted_wrong"] == rule["usual_rejected"] == 0 for rule in right.values()), right
+assert right["allclose 1e-3"]["rejected"] == 0, right
+assert wrong["cosine > 0.99"]["accepted_wrong"] > 20, wrong
+assert wrong["allclose 1e-3"]["rejected"] > wrong["allclose 1e-2"]["rejected"] > 0, wrong
+assert all(rule["accepted_wrong"] == 1 and rule["usual_cases"] == 0 for rule in lse.values()), lse
+END
+}
+
 of_attention_alone() {
-    local option
-    for option in --rules "--shape keys=3"; do
-        # shellcheck disable=SC2086 # words of an option
-        wrong "is for kernels that compute attention" --kernel "$example" $option || return 1
-    done
+    wrong "--shape, but for d=N, is for kernels that compute attention" --kernel "$example" \
+        --shape keys=3 || return 1
     status 0 --kernel "$example" --cases 11 --shape d=24 && has "d 24"
 }
 
@@ -227,5 +250,6 @@ ok "both symbols" both
 ok "a wrong declaration" declares_wrongly
 ok "a source in C++" in_cpp
 ok "options of attention" of_attention_alone
+ok "rules of others" rules
 ok "sizes that it takes" takes_some_sizes
 exit "$failed"

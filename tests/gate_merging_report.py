@@ -34,14 +34,39 @@ def kept(finding: Any) -> list[str]:
     return said
 
 
+def rules_of(report: Any) -> list[str]:
+    """With --rules: each rule's counts are those of the cases, in their order."""
+    said = []
+    if [entry["case"] for entry in report["each"]] != list(range(report["cases"])):
+        said.append("each: other cases than those that ran")
+    for verdict, n in report["verdicts"].items():
+        if sum(entry["verdict"] == verdict for entry in report["each"]) != n:
+            said.append(f"each: {verdict} is there another number of times")
+    for rule in report["rules"]:
+        rejected = [entry for entry in report["each"] if rule["rule"] in entry["rejected"]]
+        right = sum(entry["verdict"] == "right" for entry in rejected)
+        for name, n in (
+            ("cases", sum(entry["judged"] for entry in report["each"])),
+            ("rejected", len(rejected)),
+            ("rejected_right", right),
+            ("accepted_wrong", report["wrong"] - (len(rejected) - right)),
+            ("usual_cases", sum(entry["judged"] for entry in report["usual"])),
+            ("usual_rejected", sum(rule["rule"] in entry["rejected"] for entry in report["usual"])),
+        ):
+            if rule[name] != n:
+                said.append(f"{rule['rule']}: {name} is {rule[name]}, and {n} by the cases")
+    return said
+
+
 def findings(report: Any, schema: Any, verdict: str) -> list[str]:
     jsonschema.Draft7Validator.check_schema(schema)
     said = [error.message for error in jsonschema.Draft7Validator(schema).iter_errors(report)]
     names = re.findall(r'^    \[GATE_\w+\] = "([a-z-]+)",$',
                        (ROOT / "gate/judge/finding.c").read_text(encoding="utf-8"), re.M)
-    listed = list(schema["properties"]["verdicts"]["properties"])
-    if listed != [*names, "depends-on-order", "depends-on-empty-parts"]:
-        said.append("the schema has other verdicts than the gate")
+    entry = schema["definitions"]["entries"]["items"]["properties"]
+    for listed in (list(schema["properties"]["verdicts"]["properties"]), entry["verdict"]["enum"]):
+        if listed != [*names, "depends-on-order", "depends-on-empty-parts"]:
+            said.append("the schema has other verdicts than the gate")
     for what, part, whole in (
         ("cases", sum(tally["cases"] for tally in report["tallies"]), report["cases"]),
         ("wrong", sum(tally["wrong"] for tally in report["tallies"]), report["wrong"]),
@@ -50,6 +75,8 @@ def findings(report: Any, schema: Any, verdict: str) -> list[str]:
     ):
         if part != whole:
             said.append(f"{what}: {part} together, and {whole} in all")
+    if "rules" in report:
+        said += rules_of(report)
     for one in report["findings"]:
         if one["file"] is not None:
             said += kept(one)

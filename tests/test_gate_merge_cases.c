@@ -160,7 +160,7 @@ static struct runner *start(const char *name) {
 /* The first case of a seed with this verdict. */
 static struct merge_found find(struct runner *runner, int verdict) {
     static const struct gate_options options = {.tier = GATE_QUICK, .seed = SEED};
-    struct merge_counts counts = {0, 0};
+    struct merge_counts counts = {.runs = 0};
     struct merge_found found;
     for (int i = 0; i < 400; i++) {
         assert_int_equal(merge_check_case(&options, runner, i, &on, &found, &counts), 1);

@@ -159,6 +159,20 @@ static void merging_11_what_was_written_is_read(void **unused) {
     unmake(&back);
 }
 
+/* A file has no logs: what stands for them there is no pointer. */
+static void merging_11_no_pointer_is_read(void **unused) {
+    struct merge_result *r = malloc(sizeof *r);
+    struct gate_entry entry = {.index = 0};
+    (void)unused;
+    assert_non_null(r);
+    *r = whole;
+    r->each = r->usual = (struct gate_log){&entry, 1, 1};
+    assert_true(merge_kind.is_sane(r, CASES));
+    assert_true(r->each.entry == NULL && r->each.n == 0);
+    assert_true(r->usual.entry == NULL && r->usual.n == 0);
+    free(r);
+}
+
 /* What a report prints of it. */
 static void check_read(const struct merge_result *r) {
     assert_true(r->cases >= 0 && r->cases <= CASES && merge_wrong_cases(r) >= 0);
@@ -275,6 +289,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merging_11_a_run_goes_on_where_it_was_ended), /* fills `whole` */
         cmocka_unit_test(merging_11_what_was_written_is_read),
+        cmocka_unit_test(merging_11_no_pointer_is_read),
         cmocka_unit_test(merging_11_no_impossible_number_is_read),
         cmocka_unit_test(merging_11_each_count_adds_up),
     };

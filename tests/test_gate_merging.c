@@ -109,6 +109,19 @@ static void merging_9_cases_keep_to_what_a_kernel_declares(void **state) {
 }
 
 /* By the formulas of merge_kernel.h. */
+static void merging_11_the_usual_test_keeps_to_what_a_kernel_declares(void **state) {
+    (void)state;
+    for (int i = 0; i < 84; i++) {
+        struct cp_merge_kernel k = kernel_of(i);
+        for (int usual = 0; usual < MERGE_USUAL; usual++) {
+            struct merge_recipe r;
+            merge_usual_recipe(&r, &k, usual);
+            assert_null(merge_recipe_excluded(&r, &k));
+            assert_true(r.values == MERGE_NORMAL && !r.empties && !r.gaps && !r.renewed);
+        }
+    }
+}
+
 static void merging_9_arrays_have_each_number_at_its_place(void **state) {
     int plus = 0, any = 0;
     (void)state;
@@ -473,6 +486,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merging_10_a_case_comes_from_its_seed_and_number),
         cmocka_unit_test(merging_9_cases_keep_to_what_a_kernel_declares),
+        cmocka_unit_test(merging_11_the_usual_test_keeps_to_what_a_kernel_declares),
         cmocka_unit_test(merging_9_arrays_have_each_number_at_its_place),
         cmocka_unit_test(merging_10_cases_have_what_makes_mistakes_show),
         cmocka_unit_test(merging_11_right_results_are_right),

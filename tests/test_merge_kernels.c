@@ -103,7 +103,7 @@ static void merging_11_kernels_of_the_field_are_right(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char program[4200], file[4200], name[64], error[RUN_TEXT] = "";
-        struct merge_counts counts = {0, 0};
+        struct merge_counts counts = {.runs = 0};
         struct runner *runner = NULL;
         (void)snprintf(name, sizeof name, "gate/merge_%s.so", names[i]);
         if (runner_new(&runner, own_program(program), beside(file, name), &limits, error) != 0) {

@@ -49,28 +49,62 @@ static float plain_weights(const struct gate_plain_row *row, double *weight) {
     return sum + (isinf(row->sink) ? 0.0F : (float)exp(row->sink - largest));
 }
 
-int gate_tensor_plain(struct gate_tensor *t, const struct gate_plain_row *row, const double *r) {
-    double *weight = malloc(((size_t)row->n + 1) * sizeof *weight);
-    float *out = calloc((size_t)row->d_v, sizeof *out);
-    if (weight == NULL || out == NULL) {
-        free(weight);
-        free(out);
+/* What is weighed: n values of d numbers. */
+struct weighed {
+    int type, n, d;
+    const double *v;
+};
+
+/* Weighs the values, by weights of that sum. 0, or -1: no memory. */
+static int plain_values(struct gate_tensor *t, const struct weighed *of, const double *weight,
+                        float sum, const double *r) {
+    float *out = calloc((size_t)of->d, sizeof *out);
+    if (out == NULL) {
         return -1;
     }
-    float sum = plain_weights(row, weight);
-    for (int j = 0; j < row->n; j++) {
-        const double *v = row->v + (ptrdiff_t)j * row->d_v;
-        double w = gate_round(row->type, weight[j] / sum);
-        for (int i = 0; i < row->d_v; i++) {
+    for (int j = 0; j < of->n; j++) {
+        const double *v = of->v + (ptrdiff_t)j * of->d;
+        double w = gate_round(of->type, weight[j] / sum);
+        for (int i = 0; i < of->d; i++) {
             out[i] += (float)(w * v[i]);
         }
     }
-    for (int i = 0; i < row->d_v; i++) {
-        t->plain_error = larger(t->plain_error, fabs(gate_round(row->type, out[i]) - r[i]));
+    for (int i = 0; i < of->d; i++) {
+        t->plain_error = larger(t->plain_error, fabs(gate_round(of->type, out[i]) - r[i]));
     }
-    free(weight);
     free(out);
     return 0;
+}
+
+int gate_tensor_plain(struct gate_tensor *t, const struct gate_plain_row *row, const double *r) {
+    const struct weighed values = {row->type, row->n, row->d_v, row->v};
+    double *weight = malloc(((size_t)row->n + 1) * sizeof *weight);
+    int status =
+        weight != NULL ? plain_values(t, &values, weight, plain_weights(row, weight), r) : -1;
+    free(weight);
+    return status;
+}
+
+int gate_tensor_plain_merge(struct gate_tensor *t, const struct gate_plain_parts *parts,
+                            const double *r) {
+    const struct weighed values = {parts->type, parts->n, parts->d, parts->o};
+    double *weight = malloc(((size_t)parts->n + 1) * sizeof *weight);
+    double largest = -INFINITY;
+    float sum = 0.0F;
+    if (weight == NULL) {
+        return -1;
+    }
+    for (int i = 0; i < parts->n; i++) {
+        largest = fmax(largest, parts->l[i]);
+    }
+    for (int i = 0; i < parts->n; i++) {
+        double below = parts->l[i] - largest;
+        weight[i] = (double)(float)(parts->is_in_bits ? exp2(below) : exp(below));
+        sum += (float)weight[i];
+    }
+    int status = plain_values(t, &values, weight, sum, r);
+    free(weight);
+    return status;
 }
 
 unsigned gate_tensor_rejected(const struct gate_tensor *t) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How other projects' tests accept the output of an attention kernel. The gate reports these rules
- * next to its own verdict.
+/* How other projects' tests accept the output of a kernel. The gate reports these rules next to its
+ * own verdict.
  *
  * The rules see only numbers of the output. They do not see the log-sum-exp, writes between the
  * rows, different bits for the same call, or reads out of bounds. A tensor is the set of rows and
@@ -22,7 +22,8 @@ extern const char *const gate_rule_names[GATE_RULES];
 
 #define GATE_ALL_RULES ((1U << GATE_RULES) - 1)
 
-/* What the rules need of an output x and of attention r, summed up row by row; all 0 at first. */
+/* What the rules need of an output x and of the exact one r, summed up row by row; all 0 at
+ * first. */
 struct gate_tensor {
     unsigned beyond;           /* a bit for each rule that some number breaks */
     double error, plain_error; /* the largest so far; NaN when one is NaN */
@@ -45,6 +46,19 @@ struct gate_plain_row {
  * to the type, and sums are in binary32. 0, or -1: no memory. */
 int gate_tensor_plain(struct gate_tensor *tensor, const struct gate_plain_row *row,
                       const double *r);
+
+/* n finished results of d numbers, of which some part has a key. */
+struct gate_plain_parts {
+    int type; /* of the result */
+    int n, d;
+    int is_in_bits;  /* 1: l is in base 2 */
+    const double *o; /* [n][d] */
+    const double *l; /* [n]: -infinity: no key */
+};
+
+/* The same of a plain kernel that merges them: weights and output are rounded to the type. */
+int gate_tensor_plain_merge(struct gate_tensor *tensor, const struct gate_plain_parts *parts,
+                            const double *r);
 
 /* Bits of the rules that reject the tensor. Every rule rejects a NaN. */
 unsigned gate_tensor_rejected(const struct gate_tensor *tensor);

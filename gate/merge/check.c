@@ -18,6 +18,7 @@
 #include "cli/base/random.h"
 #include "gate/judge/judge.h"
 #include "gate/merge/mistakes.h"
+#include "gate/merge/rules.h"
 #include "gate/merge/values.h"
 #include "gate/runner/arena.h"
 #include "gate/search/outcome.h"
@@ -38,6 +39,7 @@ struct checking {
     struct runner *runner;
     const struct cp_merge_kernel *kernel;
     struct merge_counts *counts;
+    int rules; /* 1: the rules of others judge each run, too */
 };
 
 /* ---- A problem ---- */
@@ -86,6 +88,17 @@ static int run(const struct checking *c, struct merge_arrays *a, int at_end, uns
     return 0;
 }
 
+/* The rules of others judge the results: any run that they reject rejects the case. */
+static int judge_by_rules(const struct checking *c, const struct merge_arrays *a) {
+    struct gate_tensor tensor = {.beyond = 0};
+    int shown = c->rules ? merge_show(a, &tensor) : 0;
+    if (shown > 0) {
+        c->counts->judged = 1;
+        c->counts->rejected |= gate_tensor_rejected(&tensor);
+    }
+    return shown < 0 ? -1 : 0;
+}
+
 static int run_twice(const struct checking *c, struct merge_arrays *one, struct merge_arrays *other,
                      int at_end, struct merge_finding *f) {
     static const unsigned char poison[2] = {GATE_POISON, GATE_POISON_AGAIN};
@@ -97,7 +110,8 @@ static int run_twice(const struct checking *c, struct merge_arrays *one, struct 
     if (f->verdict != GATE_RIGHT) {
         return 0;
     }
-    if (merge_judge_writes(one, other, poison, &writes) != 0 || merge_judge(one, f) != 0) {
+    if (merge_judge_writes(one, other, poison, &writes) != 0 || merge_judge(one, f) != 0 ||
+        judge_by_rules(c, one) != 0) {
         return no_memory();
     }
     if (writes.verdict != GATE_RIGHT) { /* it says more than that numbers are wrong */
@@ -420,7 +434,7 @@ static int try_case(const struct checking *c, const struct gate_options *o, long
 int merge_check_case(const struct gate_options *options, struct runner *runner, long long index,
                      const volatile int *stop, struct merge_found *found,
                      struct merge_counts *counts) {
-    const struct checking c = {runner, runner_merge_kernel(runner), counts};
+    const struct checking c = {runner, runner_merge_kernel(runner), counts, options->rules};
     const struct how how = {index % 4 != 3, index % LAWS == 0, index % ELSEWHERE == THERE};
     *found = (struct merge_found){.index = index};
     int result = try_case(&c, options, index, stop, &how, &found->recipe, &found->finding);
@@ -430,16 +444,25 @@ int merge_check_case(const struct gate_options *options, struct runner *runner, 
 
 int merge_recipe_taken(const struct gate_options *options, struct runner *runner, long long index,
                        const volatile int *stop, struct merge_recipe *recipe) {
-    struct merge_counts counts = {0, 0};
-    const struct checking c = {runner, runner_merge_kernel(runner), &counts};
+    struct merge_counts counts = {.runs = 0};
+    const struct checking c = {runner, runner_merge_kernel(runner), &counts, 0};
     struct merge_finding finding;
     return try_case(&c, options, index, stop, NULL, recipe, &finding);
 }
 
+int merge_check_usual(struct runner *runner, int i, struct merge_finding *f,
+                      struct merge_counts *counts) {
+    const struct checking c = {runner, runner_merge_kernel(runner), counts, 1};
+    const struct how how = {.at_end = 1};
+    struct merge_recipe recipe;
+    merge_usual_recipe(&recipe, c.kernel, i);
+    return try_recipe(&c, &recipe, &how, f);
+}
+
 int merge_check_recipe(struct runner *runner, const struct merge_recipe *recipe, int elsewhere,
                        struct merge_finding *f) {
-    struct merge_counts counts = {0, 0};
-    const struct checking c = {runner, runner_merge_kernel(runner), &counts};
+    struct merge_counts counts = {.runs = 0};
+    const struct checking c = {runner, runner_merge_kernel(runner), &counts, 0};
     const struct how how = {.at_end = 1, .laws = 1, .elsewhere = elsewhere ? PROCESSES : 0};
     const char *why_not = merge_recipe_excluded(recipe, c.kernel);
     *f = (struct merge_finding){.of = gate_no_finding};

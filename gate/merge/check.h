@@ -8,14 +8,22 @@
 #include "gate/search/options.h"
 #include "gate/search/workers.h"
 
-/* Runs one case. Returns 1 and what was found; 0 where the kernel takes no sizes, with the reason
- * in the finding's text; or -1 after saying why there is no verdict. */
+/* What a case came to besides its finding. */
 struct merge_counts {
     long long runs, laws;
+    int judged;        /* 1: the rules of others judged the case (options->rules), and */
+    unsigned rejected; /* a bit for each of them that rejects it */
 };
+
+/* Runs one case. Returns 1 and what was found; 0 where the kernel takes no sizes, with the reason
+ * in the finding's text; or -1 after saying why there is no verdict. */
 int merge_check_case(const struct gate_options *options, struct runner *runner, long long index,
                      const volatile int *stop, struct merge_found *found,
                      struct merge_counts *counts);
+
+/* Runs case i of the usual test, for the rules of others. As above. */
+int merge_check_usual(struct runner *runner, int i, struct merge_finding *finding,
+                      struct merge_counts *counts);
 
 /* Runs one recipe in the kernel's process, with all that case `index` of some seed gets only now
  * and then: the laws of MERGING-2, also other processes where `elsewhere` is 1. Returns as

@@ -9,6 +9,7 @@
 #include "cli/base/clock.h"
 #include "gate/merge/check.h"
 #include "gate/merge/kind.h"
+#include "gate/search/log.h"
 #include "gate/search/state.h"
 #include "gate/search/workers.h"
 
@@ -66,6 +67,20 @@ static long long take_case(struct crew *c) {
     return index;
 }
 
+/* What the rules of others say of it; nothing when they were not asked for. */
+static void note(struct crew *c, struct gate_log *log, const struct merge_found *found,
+                 const struct merge_counts *counts, double seconds) {
+    struct gate_entry entry = {.index = found->index,
+                               .values = (int)found->recipe.values,
+                               .verdict = found->finding.verdict,
+                               .seconds = seconds};
+    gate_entry_judge(&entry, counts->judged, counts->rejected);
+    if (c->options->rules && gate_log_add(log, &entry) != 0) {
+        fputs("chunkproof gate: not enough memory for so many cases\n", stderr);
+        c->result->failed = 1;
+    }
+}
+
 static void hand_in(struct crew *c, int ran, const struct merge_found *found,
                     const struct merge_counts *counts, double seconds) {
     pthread_mutex_lock(&c->lock);
@@ -76,6 +91,7 @@ static void hand_in(struct crew *c, int ran, const struct merge_found *found,
     r->laws += counts->laws;
     if (ran > 0) {
         merge_result_count(r, found, seconds);
+        note(c, &r->each, found, counts, seconds);
     } else if (ran < 0) {
         r->failed = 1;
     } else if (is_done) {
@@ -94,7 +110,7 @@ static void work(void *task, struct runner *runner) {
     struct merge_found found;
     long long index;
     while ((index = take_case(c)) >= 0) {
-        struct merge_counts counts = {0, 0};
+        struct merge_counts counts = {.runs = 0};
         double began = seconds_now();
         int ran = merge_check_case(c->options, runner, index, c->stop, &found, &counts);
         hand_in(c, ran, &found, &counts, seconds_now() - began);
@@ -108,18 +124,36 @@ static void failed(void *task) {
     pthread_mutex_unlock(&c->lock);
 }
 
+/* A check in addition to the cases, and before them: nothing has run yet. Left out on the executor,
+ * where it would take long, and where the first finding is enough. */
+static void run_usual(struct crew *c, struct runner *runner) {
+    int is_asked = c->options->rules && !c->options->first && !runner_is_simulated(runner);
+    for (int i = 0; i < MERGE_USUAL && is_asked && *c->stop == 0 && !c->result->failed; i++) {
+        struct merge_found found = {.index = i, .recipe = {.values = MERGE_NORMAL}};
+        struct merge_counts counts = {.runs = 0};
+        double began = seconds_now();
+        int ran = merge_check_usual(runner, i, &found.finding, &counts);
+        c->result->runs += counts.runs;
+        c->result->failed = ran < 0;
+        if (ran > 0) {
+            note(c, &c->result->usual, &found, &counts, seconds_now() - began);
+        }
+    }
+}
+
 /* From the saved state on. 0, or -1: it failed, after a message. */
 static int run_all(struct crew *c, const struct gate_workers *workers, struct runner *runner) {
     const struct gate_options *o = c->options;
     struct merge_result *r = c->result;
     long long cases = c->end - c->first;
-    int jobs = o->jobs < 1 || cases == 1 ? 1 : o->jobs;
+    int jobs = o->jobs < 1 || cases == 1 || o->rules ? 1 : o->jobs; /* rules: one by one */
     if (gate_state_open(&c->state, &merge_kind, r, o, runner, cases,
                         o->state != NULL ? cases : 0) != 0) {
         return -1;
     }
     r->interrupted = r->is_late = r->failed = 0;
     r->asked = cases;
+    run_usual(c, runner);
     r->failed = gate_workers_run(workers, runner, jobs) != 0 || r->failed;
     r->seconds += seconds_now() - c->began;
     save_now_and_then(c, 1);

@@ -11,6 +11,7 @@
 #include "gate/merge/report.h"
 #include "gate/report/held.h"
 #include "gate/report/report.h"
+#include "gate/search/log.h"
 
 #define FORMAT "chunkproof gate merging report 1"
 
@@ -126,6 +127,7 @@ static json_t *all_found_json(const struct merge_report *report) {
 }
 
 int merge_print_json(FILE *file, const struct merge_report *report) {
+    static const struct gate_log_names names = {merge_values_names, merge_verdict_name};
     const struct merge_result *r = report->result;
     const char *why = merge_no_answer(r);
     json_t *json = json_pack(
@@ -143,7 +145,9 @@ int merge_print_json(FILE *file, const struct merge_report *report) {
         verdicts_json(r), "tallies", tallies_json(r), "sizes", "n_parts", r->sizes.n_parts,
         "n_rows", r->sizes.n_rows, "n_heads", r->sizes.n_heads, "head_dim", r->sizes.head_dim,
         "findings", all_found_json(report));
-    int result = json == NULL || json_dumpf(json, file, JSON_INDENT(2)) != 0 ? -1 : 0;
+    int logged = json != NULL &&
+                 (!report->options->rules || gate_log_json(json, &r->each, &r->usual, &names) == 0);
+    int result = !logged || json_dumpf(json, file, JSON_INDENT(2)) != 0 ? -1 : 0;
     json_decref(json);
     return fputc('\n', file) == EOF ? -1 : result;
 }

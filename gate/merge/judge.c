@@ -32,9 +32,7 @@ static void declared_of_none(const struct merge_problem *p, const struct merge_e
     to->bound[d] = k->empty_lse == CP_EMPTY_UNSPECIFIED ? INFINITY : 0.0;
 }
 
-/* The parts as the library takes them: a part without keys has zeros, for what it has counts for
- * nothing (MERGING-1). */
-static void gather(const struct merge_problem *p, int row, int head, double *o, double *l) {
+void merge_gather(const struct merge_problem *p, int row, int head, double *o, double *l) {
     int d = p->recipe.head_dim;
     for (int i = 0; i < merge_parts_of(p, row); i++) {
         double *to = o + (ptrdiff_t)i * d;
@@ -70,7 +68,7 @@ int merge_certify(const struct merge_problem *p, int row, int head,
         return -1;
     }
     double *l = memory, *scratch = memory + n, *o = scratch + 5 * (ptrdiff_t)n;
-    gather(p, row, head, o, l);
+    merge_gather(p, row, head, o, l);
     struct cp_merging_row of = {
         .n_parts = n, .head_dim = d, .base = p->kernel->base, .o = o, .lse = l};
     find_sums(p, row, head, &of);

@@ -38,6 +38,10 @@ struct merge_expected {
 int merge_certify(const struct merge_problem *problem, int row, int head,
                   const struct merge_expected *to);
 
+/* The parts of a row and head as the library takes them: o [part][d] and l [part]. A part without
+ * keys has zeros, for what it has counts for nothing (MERGING-1). */
+void merge_gather(const struct merge_problem *problem, int row, int head, double *o, double *l);
+
 /* Compares all results with the merge. 0, or -1: no memory. */
 int merge_judge(const struct merge_arrays *arrays, struct merge_finding *finding);
 

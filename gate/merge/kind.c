@@ -81,8 +81,9 @@ static int verdict_is_sane(const struct merge_result *r, int verdict, long long 
     return sane && left == 0;
 }
 
+/* --state and --rules do not go together, so that no result in a file has logs. */
 static int is_sane(void *result, long long cases) {
-    const struct merge_result *r = result;
+    struct merge_result *r = result;
     const struct merge_sizes *s = &r->sizes;
     int sane = is_within(r->cases, 0, cases) && is_within(r->refused, 0, cases - r->cases) &&
                gate_counts_are_sane(r->verdicts, MERGE_VERDICTS, r->cases) && r->runs >= 0 &&
@@ -90,6 +91,8 @@ static int is_sane(void *result, long long cases) {
                memchr(r->refusal, '\0', sizeof r->refusal) != NULL && s->n_parts >= 0 &&
                s->n_rows >= 0 && s->n_heads >= 0 && s->head_dim >= 0 && r->seconds >= 0.0 &&
                isfinite(r->seconds);
+    memset(&r->each, 0, sizeof r->each);
+    memset(&r->usual, 0, sizeof r->usual);
     for (int i = 0; sane && i < MERGE_VALUES; i++) {
         sane = tally_is_sane(&r->tally[i], cases);
     }

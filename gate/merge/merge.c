@@ -3,25 +3,24 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/base/command.h"
 #include "cli/base/text.h"
 #include "gate/merge/report.h"
 #include "gate/merge/save.h"
 
-/* 0 after naming an option that only attention has. */
+/* 0 after saying that only attention has this. */
 static int takes_options(const struct gate_options *o) {
     const struct gate_shape *s = &o->shape;
     int has_shape = s->n_heads || s->n_kv_heads || s->chunk_size || s->group || s->sequences ||
                     s->rows || s->keys || s->window || s->value_dim;
-    const char *option = o->rules ? "--rules" : has_shape ? "--shape, but for d=N," : NULL;
-    if (option != NULL) {
-        fprintf(stderr,
-                "chunkproof gate: %s is for kernels that compute attention, and not for one "
-                "that merges\n",
-                option);
+    if (has_shape) {
+        fputs("chunkproof gate: --shape, but for d=N, is for kernels that compute attention, and "
+              "not for one that merges\n",
+              stderr);
     }
-    return option == NULL;
+    return !has_shape;
 }
 
 /* 0, or -1 after saying which could not be written. */
@@ -52,6 +51,7 @@ static int status_of(const struct merge_result *r) {
 int merge_gate(const struct gate_options *o, struct gate_files *files, struct runner *runner,
                gate_starter *start, void *context, const volatile int *stop) {
     struct merge_result *result = cli_allocate(NULL, 1, sizeof *result);
+    memset(result, 0, sizeof *result);
     struct merge_report report = {o, runner_merge_kernel(runner), result, runner_contained(runner)};
     int status = EXIT_BAD_USE;
     if (takes_options(o)) {
@@ -64,6 +64,7 @@ int merge_gate(const struct gate_options *o, struct gate_files *files, struct ru
         }
     }
     gate_files_remove(files);
+    merge_result_free(result);
     free(result);
     return status;
 }

@@ -5,7 +5,7 @@
  *
  * then the smallest case of each verdict is made smaller and kept (save.h), and `chunkproof replay`
  * and `chunkproof explain` run it again (replay.h). A file of --state keeps how far it came
- * (kind.h). What attention has and merges have not: --rules. */
+ * (kind.h), and rules.h shows results to the rules of others. */
 #ifndef CHUNKPROOF_GATE_MERGE_MERGE_H
 #define CHUNKPROOF_GATE_MERGE_MERGE_H
 

@@ -116,6 +116,29 @@ void merge_recipe_make(struct merge_recipe *r, const struct cp_merge_kernel *ker
     r->renewed = index % RENEWED == 3;
 }
 
+/* The order that the kernel takes, or the first. */
+static int first_order(int declared) {
+    return declared != 0 ? declared : 1;
+}
+
+void merge_usual_recipe(struct merge_recipe *r, const struct cp_merge_kernel *k, int i) {
+    static const int sizes[MERGE_USUAL][4] = {/* parts, rows, heads, d */
+                                              {2, 16, 8, 64},
+                                              {2, 32, 4, 128},
+                                              {4, 7, 8, 128},
+                                              {8, 16, 4, 80}};
+    const int *of = sizes[i];
+    *r = (struct merge_recipe){.seed = (unsigned long long)i, .values = MERGE_NORMAL};
+    r->n_parts = smaller(larger(of[0], merge_least_parts(k)), merge_most_parts(k));
+    r->n_rows = of[1];
+    r->n_heads = of[2];
+    r->head_dim = of[3];
+    r->o = first_order(k->layout.o);
+    r->l = first_order(k->layout.l);
+    r->lse = first_order(k->layout.lse);
+    r->asks_lse = k->lse != CP_LSE_NEVER;
+}
+
 static int is_another(int order, int declared) {
     return declared != 0 && order != declared;
 }

@@ -40,6 +40,11 @@ struct merge_recipe {
 void merge_recipe_make(struct merge_recipe *recipe, const struct cp_merge_kernel *kernel,
                        unsigned long long seed, long long index, int attempt, int d, int work);
 
+/* The usual test of a kernel that merges, as most published ones do it: normal values, no gaps, and
+ * a key in each part. Its sizes are those of i, as near as the kernel's rows may have them. */
+#define MERGE_USUAL 4
+void merge_usual_recipe(struct merge_recipe *recipe, const struct cp_merge_kernel *kernel, int i);
+
 /* What of a recipe no call of the kernel has, as a case may that was kept for another kernel:
  * "layout.o excludes: another order of outputs", behind the symbol; NULL: nothing. */
 const char *merge_recipe_excluded(const struct merge_recipe *recipe,

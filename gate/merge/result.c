@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gate/merge/result.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "gate/merge/mistakes.h"
@@ -45,6 +46,11 @@ void merge_result_count(struct merge_result *result, const struct merge_found *f
     if (result->verdicts[f->verdict]++ == 0 || is_smaller(found, smallest)) {
         *smallest = *found;
     }
+}
+
+void merge_result_free(struct merge_result *result) {
+    free(result->each.entry);
+    free(result->usual.entry);
 }
 
 int merge_likeliest(const struct merge_result *result, int verdict) {

@@ -4,6 +4,7 @@
 #define CHUNKPROOF_GATE_MERGE_RESULT_H
 
 #include "gate/merge/judge.h"
+#include "gate/search/result.h"
 
 #define MERGE_MISTAKES 64 /* more than there are (mistakes.h) */
 
@@ -42,7 +43,8 @@ struct merge_result {
     long long explained[MERGE_VERDICTS][MERGE_MISTAKES]; /* of these, those that a mistake gives */
     char refusal[RUN_TEXT];                              /* the reason of the last refusal */
     struct merge_sizes sizes;
-    long long asked; /* how many cases were asked for */
+    struct gate_log each, usual; /* all cases, and those of the usual test; when asked for */
+    long long asked;             /* how many cases were asked for */
     int interrupted, is_late, failed;
     double seconds;
 };
@@ -50,6 +52,8 @@ struct merge_result {
 /* Counts one more case, which took so many seconds. */
 void merge_result_count(struct merge_result *result, const struct merge_found *found,
                         double seconds);
+
+void merge_result_free(struct merge_result *result);
 
 long long merge_wrong_cases(const struct merge_result *result);
 long long merge_unclaimed(const struct merge_result *result);

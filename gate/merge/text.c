@@ -6,6 +6,7 @@
 #include "gate/merge/mistakes.h"
 #include "gate/merge/report.h"
 #include "gate/report/report.h"
+#include "gate/search/log.h"
 
 static void print_kernel(FILE *file, const struct merge_report *report) {
     const struct gate_options *o = report->options;
@@ -110,6 +111,9 @@ void merge_print_text(FILE *file, const struct merge_report *report) {
         print_found(file, report, &r->found[order[i]]);
     }
     print_notes(file, report);
+    if (report->options->rules) {
+        gate_log_print(file, &r->each, &r->usual);
+    }
     fprintf(file, "\n%s: %lld of %lld cases wrong, %lld runs, %.1f s%s\n",
             strcmp(answer, "wrong") == 0  ? "WRONG"
             : strcmp(answer, "none") == 0 ? "NO VERDICT"

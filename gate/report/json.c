@@ -226,7 +226,12 @@ static json_t *notes_json(const struct gate_report *report) {
     return all;
 }
 
+static const char *verdict_name(int verdict) {
+    return gate_verdict_names[verdict];
+}
+
 int gate_print_json(FILE *file, const struct gate_report *report) {
+    static const struct gate_log_names names = {gate_values_names, verdict_name};
     const struct gate_result *r = report->result;
     json_t *json = json_pack(
         "{s:s,s:s,s:o,s:o,s:s,s:o,s:o,s:s,s:o,s:b,s:f,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:o,s:o,s:o,"
@@ -242,7 +247,8 @@ int gate_print_json(FILE *file, const struct gate_report *report) {
         verdicts_json(r->verdicts), "tallies", tallies_json(r), "covered", covered_json(r), "sizes",
         sizes_json(&r->sizes), "refused_sizes", refused_sizes_json(&r->sizes), "unusual",
         unusual_json(report), "notes", notes_json(report), "findings", all_found_json(report));
-    int logged = json != NULL && (!report->options->rules || gate_log_json(json, r) == 0);
+    int logged = json != NULL &&
+                 (!report->options->rules || gate_log_json(json, &r->each, &r->usual, &names) == 0);
     int result = !logged || json_dumpf(json, file, JSON_INDENT(2)) != 0 ? -1 : 0;
     json_decref(json);
     return fputc('\n', file) == EOF ? -1 : result;

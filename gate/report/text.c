@@ -177,7 +177,7 @@ void gate_print_text(FILE *file, const struct gate_report *report) {
     print_all_found(file, report);
     print_notes(file, report);
     if (report->options->rules) {
-        gate_log_print(file, r);
+        gate_log_print(file, &r->each, &r->usual);
     }
     const struct gate_options whole = {.tier = report->options->tier};
     char of_tier[60] = "";

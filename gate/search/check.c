@@ -395,18 +395,12 @@ static int run_earlier(struct checking *c, struct gate_finding *f) {
 
 /* ---- All cases ---- */
 
-/* Every test notices a call that failed or did not return. */
-static int is_loud(enum gate_verdict verdict) {
-    return verdict == GATE_FAILED || verdict == GATE_CRASHED || verdict == GATE_EXITED ||
-           verdict == GATE_HANGS;
-}
-
 /* The verdicts of other acceptance rules; nothing when they were not asked for. */
 static int note(struct checking *c, struct gate_log *log, long long index,
                 const struct gate_recipe *recipe, const struct gate_finding *f) {
-    struct gate_entry entry = {.index = index, .values = recipe->values, .verdict = f->verdict};
-    entry.judged = c->judged || is_loud(f->verdict);
-    entry.rejected = is_loud(f->verdict) ? GATE_ALL_RULES : c->rejected;
+    struct gate_entry entry = {
+        .index = index, .values = (int)recipe->values, .verdict = (int)f->verdict};
+    gate_entry_judge(&entry, c->judged, c->rejected);
     entry.seconds = seconds_now() - c->case_began;
     c->judged = 0;
     c->rejected = 0;

@@ -51,8 +51,7 @@ struct gate_covered {
 /* A case, judged by other projects' rules. */
 struct gate_entry {
     long long index;
-    enum gate_values values;
-    enum gate_verdict verdict;
+    int values, verdict; /* of the kind of kernel: see struct gate_log_names */
     /* 0: the case gave no numbers, and ended in a way that nobody would notice. */
     int judged;
     /* A bit for each rule that rejects the case; all bits where the case did not end as it
