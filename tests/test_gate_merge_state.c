@@ -252,6 +252,8 @@ static void merging_11_each_count_adds_up(void **unused) {
     INSANE(t->wrong++);
     INSANE(t->compared = -1);
     INSANE(t->unclaimed = -1);
+    INSANE(t->compared = LLONG_MAX / 2);
+    INSANE(t->unclaimed = LLONG_MAX / 10);
     INSANE(t->largest = NAN);
     INSANE(t->seconds = -1.0);
     INSANE((t->verdicts[GATE_RIGHT]++, t->verdicts[t->smallest.finding.verdict]--, t->wrong--));

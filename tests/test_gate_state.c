@@ -247,6 +247,8 @@ static void each_count_adds_up(void **state) {
     INSANE(of(&s)->tally[GATE_COUNT].cases = 1);
     INSANE(of(&s)->tally[GATE_SELECT].spread[0][0] = 1);
     INSANE(of(&s)->tally[GATE_SELECT].largest = -1.0);
+    INSANE(of(&s)->tally[GATE_SELECT].compared = LLONG_MAX / 2);
+    INSANE(of(&s)->tally[GATE_SELECT].unclaimed = LLONG_MAX / 10);
     INSANE(of(&s)->found[GATE_WRONG].finding.verdict = GATE_RIGHT);
     INSANE(of(&s)->found[GATE_WRONG].finding.verdict = GATE_VERDICTS);
     INSANE(of(&s)->found[GATE_WRONG].finding.verdict = GATE_HANGS);

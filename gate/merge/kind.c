@@ -58,8 +58,10 @@ static int found_is_sane(const struct merge_found *found, long long cases) {
 static int tally_is_sane(const struct merge_tally *t, long long cases) {
     return is_within(t->cases, 0, cases) &&
            gate_counts_are_sane(t->verdicts, MERGE_VERDICTS, t->cases) &&
-           t->wrong == t->cases - t->verdicts[GATE_RIGHT] && t->compared >= 0 &&
-           t->unclaimed >= 0 && t->largest >= 0.0 && t->seconds >= 0.0 && isfinite(t->seconds) &&
+           t->wrong == t->cases - t->verdicts[GATE_RIGHT] &&
+           is_within(t->compared, 0, GATE_MOST_NUMBERS) &&
+           is_within(t->unclaimed, 0, GATE_MOST_NUMBERS) && t->largest >= 0.0 &&
+           t->seconds >= 0.0 && isfinite(t->seconds) &&
            (t->wrong == 0 ||
             (found_is_sane(&t->smallest, cases) && t->verdicts[t->smallest.finding.verdict] > 0));
 }

@@ -87,8 +87,10 @@ int gate_counts_are_sane(const long long *counts, int n, long long all) {
 static int tally_is_sane(const struct gate_tally *t, long long cases) {
     long long judged = 0;
     if (!is_within(t->cases, 0, 2 * cases) ||
-        !gate_counts_are_sane(t->verdicts, GATE_VERDICTS, t->cases) || t->compared < 0 ||
-        t->unclaimed < 0 || !(t->largest >= 0.0) || !is_time(t->seconds)) {
+        !gate_counts_are_sane(t->verdicts, GATE_VERDICTS, t->cases) ||
+        !is_within(t->compared, 0, GATE_MOST_NUMBERS) ||
+        !is_within(t->unclaimed, 0, GATE_MOST_NUMBERS) || !(t->largest >= 0.0) ||
+        !is_time(t->seconds)) {
         return 0;
     }
     for (int i = 0; i < GATE_KEYS; i++) {

@@ -4,6 +4,9 @@
 
 #include "gate/search/result.h"
 
+/* No search compares more: sums of such counts, and ten times that, are numbers, too. */
+#define GATE_MOST_NUMBERS (1LL << 52)
+
 /* Can this have come of at most so many cases? For a result that was read from a file: numbers are
  * in their ranges, counts add up, and texts end. */
 int gate_result_is_sane(const struct gate_result *result, long long cases);
