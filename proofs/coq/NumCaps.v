@@ -28,15 +28,13 @@ Ltac sanity :=
   destruct sane as [arg0 [ref0 [mov0 [eps0 [kap0 [uw0 [tw0 [un0 [en0 [uo0 [eo0 up0]]]]]]]]]]].
 
 Lemma kappa_grows : kappa cl <= kappa fine.
-Proof.
-  sanity; simpl; rewrite <- (Rmult_1_r (kappa cl)) at 1; apply Rmult_le_compat_l; lra.
-Qed.
+Proof. sanity; simpl; nra. Qed.
 
 Lemma fine_is_sane : sane_class fine.
 Proof.
-  pose proof kappa_grows; sanity; pose proof (exp_pos (- raised)).
+  pose proof kappa_grows; sanity.
   unfold sane_class; simpl in *; repeat split; try assumption; try lra.
-  apply Rmult_le_pos; lra.
+  apply Rmult_le_pos; [exact tw0 | left; apply exp_pos].
 Qed.
 
 Lemma stretch_finer : stretch cl rg <= stretch fine rg.
