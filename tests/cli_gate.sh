@@ -31,9 +31,14 @@ among_others() {
     has "it had seen the keys of sequence"
 }
 
+# A wrong head of 160 is compared again when its sequence runs alone, where not all are.
+one_head_of_many() {
+    sed 's|o\[i\] / n : 0|o[i] / n + (head == 92) : 0|' tests/example/paged_kernel.c >"$work/head.c"
+    status 1 --kernel "$work/head.c" --shape h=160,d=8,b=2,rows=1 --cases 60 && has "wrong, 33 c"
+}
+
 # Partial results that are merged by exp(l_i - l), and not divided by the sum of these: the rounding
-# of l shows where values
-# are alike. Right when it is declared, and a declaration that matters.
+# of l shows where values are alike. Right when it is declared, and a declaration that matters.
 merges_undivided() {
     sed 's/out_type = CP_BF16/out_type = CP_FP32/
         s/store(call->out, CP_BF16/store(call->out, CP_FP32/
@@ -487,6 +492,7 @@ ok "a kernel that reads on" misbehaves 'read k end 0' out-of-bounds GATE-3
 ok "a kernel that writes to its input" misbehaves 'write v end -4' wrote-input GATE-3
 ok "the rules of others" rules
 ok "a sequence that is wrong among others alone" among_others
+ok "one head of many is wrong in any batch" one_head_of_many
 ok "a kernel that keeps lengths" keeps_lengths
 ok "a kernel that refuses what it took" refuses_what_it_took
 ok "a kernel that gives NaNs for what it did right" spoils_what_it_did

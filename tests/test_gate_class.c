@@ -24,6 +24,7 @@ static void counts_are_of_any_order(void **state) {
             struct cp_arithmetic a;
             struct cp_counts gate, chunks = cp_counts_of_chunks(c, (n + c - 1) / c);
             kernel.arithmetic.step = 0;
+            kernel.arithmetic.partials = CP_FP16;
             gate_class(&kernel, &r, n, 1.0, &a, &gate);
             struct bound_options o = {.chunk = c,
                                       .input = CP_FP16,

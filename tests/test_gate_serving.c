@@ -110,32 +110,61 @@ static void sizes_are_as_asked_for(void **state) {
     }
 }
 
+#define HEADS 32
+
+/* 96 rows of zeros, with a 1 in one head: of each row, or of row `of`. */
+static void zeros_but_in(int of, int wrong, struct gate_problem *p, struct gate_arrays *a) {
+    const struct gate_shape shape = {.n_heads = HEADS,
+                                     .n_kv_heads = HEADS,
+                                     .head_dim = 1,
+                                     .rows = 96,
+                                     .sequences = 1,
+                                     .keys = 96};
+    make(p, 14, &shape); /* zeros */
+    assert_int_equal(p->recipe.values, GATE_ZERO);
+    gate_values_fill(p);
+    assert_int_equal(gate_arrays_new(a, p), 0);
+    struct cp_kernel_call *c = &a->run.call;
+    for (int row = 0; row < p->n_rows; row++) {
+        for (int head = 0; head < HEADS; head++) {
+            long long at = row * c->out_row + head * c->out_head;
+            int is_wrong = head == wrong && (of < 0 || row == of);
+            cp_number_store(c->out, p->out_type, (size_t)at, is_wrong ? 1.0 : 0.0);
+        }
+    }
+    p->lse_type = CP_NO_LSE;
+    c->lse = NULL;
+}
+
 /* Among many rows and heads the judge looks at every head, at the first row and at the last. Here
  * 96 pairs at equal distances would all be of one head, but for the last. */
 static void every_head_is_judged(void **state) {
-    const struct gate_shape shape = {
-        .n_heads = 32, .n_kv_heads = 32, .head_dim = 1, .rows = 96, .sequences = 1, .keys = 96};
     struct gate_problem p;
     struct gate_arrays a;
     struct gate_finding f;
     (void)state;
-    make(&p, 14, &shape); /* zeros */
-    assert_int_equal(p.recipe.values, GATE_ZERO);
-    gate_values_fill(&p);
-    assert_int_equal(gate_arrays_new(&a, &p), 0);
-    struct cp_kernel_call *c = &a.run.call;
-    for (int row = 0; row < p.n_rows; row++) {
-        for (int head = 0; head < 32; head++) {
-            long long at = row * c->out_row + head * c->out_head;
-            cp_number_store(c->out, p.out_type, (size_t)at, head == 30 ? 1.0 : 0.0);
-        }
-    }
-    p.lse_type = CP_NO_LSE;
-    c->lse = NULL;
+    zeros_but_in(-1, 30, &p, &a);
     assert_int_equal(gate_judge(&p, &a, &plain, 96, &f, NULL), 0);
     assert_int_equal(f.verdict, GATE_WRONG);
     assert_int_equal(f.head, 30);
     assert_int_equal(f.compared, 96);
+    gate_arrays_free(&a);
+    gate_problem_free(&p);
+}
+
+/* GATE-1: the row and head that were wrong are looked at again, whatever the others are. */
+static void one_pair_is_judged_in_any_case(void **state) {
+    struct gate_problem p;
+    struct gate_arrays a;
+    struct gate_finding f;
+    (void)state;
+    zeros_but_in(40, 17, &p, &a);
+    assert_int_equal(gate_judge(&p, &a, &plain, 6, &f, NULL), 0);
+    assert_int_equal(f.verdict, GATE_RIGHT);
+    p.also = 40 * HEADS + 17;
+    assert_int_equal(gate_judge(&p, &a, &plain, 6, &f, NULL), 0);
+    assert_int_equal(f.verdict, GATE_WRONG);
+    assert_true(f.row == 40 && f.head == 17 && f.compared == 7);
     gate_arrays_free(&a);
     gate_problem_free(&p);
 }
@@ -168,6 +197,7 @@ int main(void) {
         cmocka_unit_test(chunks_of_a_pool_have_large_numbers),
         cmocka_unit_test(sizes_are_as_asked_for),
         cmocka_unit_test(every_head_is_judged),
+        cmocka_unit_test(one_pair_is_judged_in_any_case),
         cmocka_unit_test(refused_sizes_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -421,9 +421,9 @@ static void names_wrong_parts(void **state) {
     assert_non_null(strstr(text, "part_lse needs .divides = 1 or 2: only a partial result"));
     a->divides = 2;
     assert_int_equal(run_check_kernel(&kernel, "mine.so", text), 0);
-    a->part_lse = 3;
+    a->part_lse = CP_FP32; /* a type by mistake */
     assert_int_equal(run_check_kernel(&kernel, "mine.so", text), -1);
-    assert_non_null(strstr(text, "part_lse is 3; it may be CP_PART_LSE_FP32 (0), "));
+    assert_non_null(strstr(text, "part_lse is 1; it may be CP_PART_LSE_FP32 (0), "));
 }
 
 /* CONV-2: a value counts where it is declared, and must be one of lse_type. */

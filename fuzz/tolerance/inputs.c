@@ -233,8 +233,10 @@ static void more_options(struct options *o) {
     o->normalise = random_below(random, 6) == 0 && !o->rounded_sum;
     promote(&o->dot, random);
     promote(&o->value_sum, random);
-    o->part_lse = random_below(random, 6);
-    o->part_lse = o->part_lse > CP_PART_LSE_BF16 ? CP_PART_LSE_FP32 : o->part_lse;
+    int of_lse = random_below(random, 6);
+    o->part_lse = of_lse == 1   ? CP_PART_LSE_FP16
+                  : of_lse == 2 ? CP_PART_LSE_BF16
+                                : CP_PART_LSE_FP32;
 }
 
 void options_random(struct options *o, int n, unsigned long long *random) {

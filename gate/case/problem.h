@@ -74,6 +74,7 @@ struct gate_problem {
     int q_type, kv_type, out_type, lse_type; /* number formats of the kernel */
     int is_far;                              /* 1: chunks lie far apart */
     int b, n_rows;
+    int also;     /* a pair, row n_heads + head, that is judged in any case; 0: that is the first */
     int capacity; /* chunks that have numbers here; `table` and `shared` count them */
     /* Blocks (pages.h) of the pool that the kernel sees, and the number that each of those that
      * have one here has there; NULL: the same one. */

@@ -75,6 +75,10 @@ static const struct wider {
     FIELD(rounded_sum, 1),
     FIELD(divides, 1),
     FIELD(divides, 2),
+    FIELD(part_lse, CP_PART_LSE_FP16),
+    FIELD(part_lse, CP_PART_LSE_BF16),
+    FIELD(n_parts, 0),
+    FIELD(part_keys, 0),
     FIELD(in_bits, 1),
     FIELD(truncates, 1),
     FIELD(flushes, 1),
@@ -150,6 +154,13 @@ static int is_of_other_sum(const struct cp_kernel_class *class, int i) {
     return (of_score || of_values) && sum != CP_SUM_FP16 && sum != CP_SUM_BF16;
 }
 
+/* NUM-22: only a partial result that is divided has a log-sum-exp for its reference. One that is
+ * rounded further than the other is not tried the other way. */
+static int is_of_no_part(const struct cp_kernel_class *class, int i) {
+    return is_of(i, OFFSET(part_lse)) &&
+           (class->divides == 0 || class->part_lse == CP_PART_LSE_BF16);
+}
+
 /* 1: it is another declaration than the kernel's, and no smaller error. */
 static int changes(const struct cp_kernel *kernel, int i) {
     struct cp_kernel_class class = kernel->arithmetic;
@@ -162,7 +173,7 @@ static int changes(const struct cp_kernel *kernel, int i) {
     if (is_of_tanh(i) && (kernel->scores & CP_SCORES_CAP) == 0) {
         return 0;
     }
-    if (is_of_other_sum(&class, i)) {
+    if (is_of_other_sum(&class, i) || is_of_no_part(&class, i)) {
         return 0;
     }
     return is_of(i, ALL_FIELDS) ? 1

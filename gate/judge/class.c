@@ -107,7 +107,8 @@ static int divisions_of(const struct cp_kernel *kernel, const struct gate_row *r
 
 /* GATE-2, for any order of merges. A key's weight changes when the maximum of its own part
  * changes, which is at most once for each step of the part; and when parts are merged. Each change
- * is a product and an addition. In the worst case additions come one after the other. */
+ * is a product and an addition. In the worst case additions come one after the other. A state that
+ * is stored in binary32 is not rounded: what a division errs counts as a store. */
 static void count(const struct cp_kernel *kernel, const struct gate_row *row,
                   struct cp_counts *counts) {
     int divides = kernel->arithmetic.divides != 0, divisions = divisions_of(kernel, row);
@@ -115,7 +116,7 @@ static void count(const struct cp_kernel *kernel, const struct gate_row *row,
     struct bound_options o = options_of(kernel);
     counts->depth_n = n + 2 * changes;
     counts->depth_o = n + 1 + 2 * changes + divisions;
-    counts->stores = changes;
+    counts->stores = kernel->arithmetic.partials == CP_FP32 ? divisions : changes;
     counts->changes = changes + divisions;
     counts->operations_n = n + (5.0 + 2.0 * divides) * changes;
     counts->operations_o = 2.0 * n + (5.0 + 4.0 * divides) * changes;

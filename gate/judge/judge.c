@@ -571,14 +571,14 @@ int gate_judge(const struct gate_problem *p, const struct gate_arrays *arrays,
                struct gate_tensor *tensor) {
     struct gate_scratch *scratch = gate_scratch_new(p);
     int d = p->recipe.head_dim, h = p->recipe.n_heads, n = p->n_rows * h;
-    int judged = n < most ? n : most, result = 0;
+    int judged = n < most ? n : most, all = judged + (p->also > 0), result = 0;
     struct prng random = {p->seed ^ 0x9A1257ULL};
     *f = gate_no_finding;
     if (scratch == NULL) {
         return -1;
     }
-    for (int i = 0; i < judged && result == 0; i++) {
-        int x = pair_of(&random, n, judged, i);
+    for (int i = 0; i < all && result == 0; i++) {
+        int x = i < judged ? pair_of(&random, n, judged, i) : p->also;
         struct pair pair = {x / h,
                             x % h,
                             gate_visible(p, x / h),

@@ -68,7 +68,8 @@ int gate_has_lse(const struct cp_kernel *kernel, const struct gate_problem *prob
 enum gate_rightness { GATE_NUMBER_RIGHT, GATE_NUMBER_WRONG, GATE_NUMBER_UNCLAIMED };
 enum gate_rightness gate_judge_number(int n_keys, double got, double expected, double bound);
 
-/* Compares the results with attention, for at most `most` pairs (row, head) that are spread evenly.
+/* Compares the results with attention, for at most `most` pairs (row, head) that are spread evenly,
+ * and for the problem's `also`.
  * Adds the pairs to `tensor` unless that is NULL. 0, or -1: no memory. */
 int gate_judge(const struct gate_problem *problem, const struct gate_arrays *arrays,
                const struct cp_kernel *kernel, int most, struct gate_finding *finding,

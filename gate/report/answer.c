@@ -34,6 +34,10 @@ const char *gate_sum_name(int sum) {
     return sum_names[sum];
 }
 
+const char *gate_part_lse_name(int type) {
+    return type == CP_PART_LSE_FP16 ? "fp16" : type == CP_PART_LSE_BF16 ? "bf16" : "none";
+}
+
 const char *gate_scales_name(int scales) {
     return scales == CP_SCALES_QUERY_FP16   ? "fp16"
            : scales == CP_SCALES_QUERY_BF16 ? "bf16"

@@ -81,11 +81,12 @@ static json_t *kernel_json(const struct gate_report *report) {
         gate_type_name(k->keys == CP_KEYS_PLACED ? CP_NO_LSE : a->rotated), "scales",
         gate_scales_name(a->scales), "values", gate_sum_name(a->values), "partials",
         gate_type_name(a->partials), "rounded_sum", a->rounded_sum, "divides", a->divides,
-        "part_lse", gate_scales_name(a->part_lse), "n_parts", a->n_parts, "part_keys", a->part_keys,
-        "normalises", a->normalises, "factors", gate_scales_name(a->factors), "in_bits", a->in_bits,
-        "truncates", a->truncates, "flushes", a->flushes, "exp_error", a->exp_error, "tanh_error",
-        a->tanh_error, "tanh_absolute", a->tanh_absolute, "divide_error", a->divide_error,
-        "epsilon", a->epsilon, "above", a->above, "behind", a->behind, "step", a->step);
+        "part_lse", gate_part_lse_name(a->part_lse), "n_parts", a->n_parts, "part_keys",
+        a->part_keys, "normalises", a->normalises, "factors", gate_scales_name(a->factors),
+        "in_bits", a->in_bits, "truncates", a->truncates, "flushes", a->flushes, "exp_error",
+        a->exp_error, "tanh_error", a->tanh_error, "tanh_absolute", a->tanh_absolute,
+        "divide_error", a->divide_error, "epsilon", a->epsilon, "above", a->above, "behind",
+        a->behind, "step", a->step);
 }
 
 json_t *gate_held_json(unsigned contained) {

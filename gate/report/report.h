@@ -44,6 +44,7 @@ void gate_files_remove(struct gate_files *files);
 
 /* ---- Words ---- */
 
+const char *gate_part_lse_name(int type);
 const char *gate_scales_name(int scales); /* "none", "fp16", "bf16" */
 const char *gate_empty_name(int empty);   /* "neutral", "nan", "value", "unspecified" */
 

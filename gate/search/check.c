@@ -244,17 +244,19 @@ static int run_renewed(struct checking *c, const struct gate_recipe *recipe, siz
     return result;
 }
 
-/* GATE-1: runs the wrong sequence without the others. If the kernel does not take this, nothing
- * follows. */
+/* GATE-1: runs the wrong sequence without the others, and looks at the wrong row and head again. If
+ * the kernel does not take this, nothing follows. */
 static int run_alone(struct checking *c, const struct gate_problem *whole, struct gate_finding *f) {
     struct gate_problem p;
     struct gate_finding alone;
     unsigned long long digest;
     size_t workspace = 0;
     gate_looker *look = c->look;
-    if (gate_problem_alone(&p, whole, gate_sequence_of(whole, f->row)) != 0) {
+    int sequence = gate_sequence_of(whole, f->row), row = f->row - whole->query_begin[sequence];
+    if (gate_problem_alone(&p, whole, sequence) != 0) {
         return gate_no_verdict("not enough memory for a case");
     }
+    p.also = row * p.recipe.n_heads + f->head;
     c->look = NULL;
     int takes = gate_kernel_takes(c, &p, &workspace, &alone);
     int result = takes < 0 ? -1 : 0;

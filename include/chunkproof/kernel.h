@@ -314,8 +314,8 @@ struct cp_kernel_call {
 #define CP_FACTORS_BF16 2
 
 #define CP_PART_LSE_FP32 0
-#define CP_PART_LSE_FP16 1
-#define CP_PART_LSE_BF16 2
+#define CP_PART_LSE_FP16 16
+#define CP_PART_LSE_BF16 17
 
 #define CP_SCALES_SCORES     0
 #define CP_SCALES_QUERY_FP16 1
@@ -323,8 +323,8 @@ struct cp_kernel_call {
 
 /* The arithmetic class (NUM-7), in terms of kernels; GATE-15 says what each field allows, and what
  * to declare for functions of a GPU. The gate holds the kernel to it. Declare what the kernel does,
- * and not what would pass: a declaration wider than the kernel lets errors through. Set every
- * field: a field that is left out is 0, which means CP_SUM_FP32 or CP_FP16. */
+ * and not what would pass: a declaration wider than the kernel lets errors through. A
+ * field that is left out is 0, which means CP_SUM_FP32 or CP_FP16. */
 struct cp_kernel_class {
     int score; /* how q . k is added: CP_SUM_... */
     /* NUM-20: of a sum in 16 bits, the most products that are added before their sum is promoted to
@@ -363,12 +363,12 @@ struct cp_kernel_class {
      *       sum w_i (o_i / n_i) / sum w_i, w_i = exp(l_i - max l)
      *   2   the same without division by the sum of the w_i: w_i = exp(l_i - l), so that the
      *       rounding of l stays in the result
-     * With 1 results of merges may be divided, too, and merged again. */
+     * With both, results of merges may be merged again, as in a chain. */
     int divides;
-    /* NUM-22: the type to which the l_i of divided partial results are rounded. */
-    int part_lse; /* CP_PART_LSE_FP32 (not rounded), CP_PART_LSE_FP16 or CP_PART_LSE_BF16 */
-    /* The most partial results of a row, and the fewest keys of one (GATE-2); 0: there may be one
-     * for each step. 8 splits have n_parts = 8, partitions of 512 tokens part_keys = 512. */
+    int part_lse; /* NUM-22: to what the l_i are rounded, CP_PART_LSE_... (FP32: they are not) */
+    /* GATE-2: the most partial results of a row, with a sink that is one; and the fewest keys of
+     * one, but for the first and the last of a row. What allows fewer counts; 0: one for each step.
+     * 8 splits have n_parts = 8, partitions of 512 tokens part_keys = 512. */
     int n_parts, part_keys;
     /* 1: each weight is divided by n, rounded to `weights`, and then multiplied by V, so that o is
      * not divided. Only where partial results are not, either, and with rounded_sum 0. */
@@ -401,7 +401,8 @@ struct cp_kernel_class {
      * to binary32: from 0 to 2^-6. */
     double divide_error;
 
-    /* What is added to n before a division, or a number above it: from 0 to 2^-6. */
+    /* What is added to n before a division, or a number above it: from 0 to 2^-6. Where partial
+     * results are divided, to each n_i, to the sum of the w_i, or to both (GATE-15). */
     double epsilon;
 
     /* NUM-21: before each change of the reference of a state, and at the end, it lies at most
