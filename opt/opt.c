@@ -138,7 +138,8 @@ static int are_floats(const double *numbers, int n) {
 static int scores_are_supported(const struct cp_attention *a) {
     double cap = a->scores.cap;
     return (cap == 0.0 || (cap >= CP_OPT_LEAST_CAP && cap <= 1.0 / CP_OPT_LEAST_CAP)) &&
-           are_floats(a->scores.slopes, a->n_heads) && are_floats(a->scores.sinks, a->n_heads);
+           are_floats(a->scores.slopes, a->n_heads) && are_floats(a->scores.sinks, a->n_heads) &&
+           a->scores.biases.bias == NULL;
 }
 
 static int is_supported(const struct cp_attention *a) {
@@ -167,6 +168,12 @@ static int cap_is_valid(const struct cp_attention *a) {
     return isfinite(a->scores.cap) && a->scores.cap >= 0.0;
 }
 
+/* SCORE-5 */
+static int biases_are_valid(const struct cp_attention *a) {
+    const struct cp_biases *biases = &a->scores.biases;
+    return biases->bias == NULL || (0 <= biases->own && biases->own < biases->n);
+}
+
 /* NUM-18 */
 static int scales_are_valid(const struct cp_attention *a) {
     return a->scales.per >= CP_CACHE_SCALE_TENSOR && a->scales.per <= CP_CACHE_SCALE_TOKEN;
@@ -175,8 +182,8 @@ static int scales_are_valid(const struct cp_attention *a) {
 static int arguments_are_valid(const struct cp_attention *a) {
     return a->q != NULL && a->k != NULL && a->v != NULL && a->out != NULL && a->workspace != NULL &&
            (uintptr_t)a->workspace % _Alignof(double) == 0 && isfinite(a->scale) &&
-           cap_is_valid(a) && variant_is_known(a) && window_is_valid(a) && mask_is_valid(a) &&
-           scales_are_valid(a);
+           cap_is_valid(a) && biases_are_valid(a) && variant_is_known(a) && window_is_valid(a) &&
+           mask_is_valid(a) && scales_are_valid(a);
 }
 
 size_t cp_opt_workspace(const struct cp_opt *opt, const struct cp_attention *attention) {

@@ -213,6 +213,17 @@ static int cap_is_valid(const struct cp_attention *attention) {
     return isfinite(attention->scores.cap) && attention->scores.cap >= 0.0;
 }
 
+/* SCORE-5 */
+/*@
+  requires valid: \valid_read(attention);
+  assigns \nothing;
+  ensures score_5: \result != 0 <==> biases_ok(*attention);
+*/
+static int biases_are_valid(const struct cp_attention *attention) {
+    const struct cp_biases *biases = &attention->scores.biases;
+    return biases->bias == NULL || (0 <= biases->own && biases->own < biases->n);
+}
+
 /* NUM-18 */
 /*@
   requires valid: \valid_read(attention);
@@ -243,7 +254,7 @@ static int arguments_are_valid(const struct cp_attention *attention) {
            attention->out != NULL && attention->workspace != NULL &&
            is_aligned(attention->workspace) && isfinite(attention->scale) &&
            variant_is_known(attention) && window_is_valid(attention) && mask_is_valid(attention) &&
-           cap_is_valid(attention) && scales_are_valid(attention);
+           cap_is_valid(attention) && biases_are_valid(attention) && scales_are_valid(attention);
 }
 
 size_t cp_attend_workspace(const struct cp_attention *attention) {

@@ -120,12 +120,15 @@ static struct cp_scaling scaling_of(const struct cp_attention *attention, const 
 */
 static struct cp_scoring scoring_of(const struct cp_attention *attention, int head, size_t first,
                                     double distance) /*@ ghost (int n) */ {
-    struct cp_scoring how = {attention->scale,
-                             attention->scores.cap,
-                             0.0,
-                             distance,
-                             scaling_of(attention, attention->scales.k, head, first),
-                             scaling_of(attention, attention->scales.v, head, first)};
+    const struct cp_biases *biases = &attention->scores.biases;
+    struct cp_scoring how = {
+        attention->scale,
+        attention->scores.cap,
+        0.0,
+        distance,
+        {biases->bias, (size_t)head * (size_t)biases->n, biases->n, biases->own},
+        scaling_of(attention, attention->scales.k, head, first),
+        scaling_of(attention, attention->scales.v, head, first)};
     if (attention->scores.slopes != NULL) {
         how.slope = cp_double_load(attention->scores.slopes, (size_t)head);
     }

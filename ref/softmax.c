@@ -61,15 +61,39 @@ static double scale_of(struct cp_scaling s, int j) {
     return cp_float_load(s.scales, s.each == 0 ? s.begin : s.begin + (size_t)j);
 }
 
-/* SCORE-1, SCORE-2, SCORE-4: changes the score of the j-th key. With scale 1, cap 2, slope 1/2 and
- * the first key 3 before the row, the score 4 of key 1 becomes 2 tanh 2 + 1/2 (-3 + 1) = 0.928. */
+/* SCORE-5: the bias of a key so far from the row, t - p. With n = 4 entries, of which the row's own
+ * is number 1, keys 1, 0, -1, -2 and -3 from the row have the entries 0, 1, 2, 3 and 3. */
 /*@
+  requires readable: biases_ready(b);
   assigns \nothing;
-  ensures score_4: \result == capped(how.cap, score) + product(how.slope, how.distance + j);
+  ensures score_5: \result == bias_at(made_biasing(b), distance);
+*/
+static double bias_of(struct cp_biasing b, double distance) {
+    if (b.bias == NULL) {
+        return 0.0;
+    }
+    double entry = b.own - distance, last = b.n - 1;
+    size_t i = 0;
+    if (entry >= last) {
+        i = (size_t)b.n - 1;
+    } else if (entry > 0.0) {
+        i = (size_t)entry;
+    }
+    return cp_double_load(b.bias, b.begin + i);
+}
+
+/* SCORE-1, SCORE-2, SCORE-4, SCORE-5: changes the score of the j-th key. With scale 1, cap 2, slope
+ * 1/2 and the first key 3 before the row, the score 4 of key 1 becomes
+ * 2 tanh 2 + 1/2 (-3 + 1) = 0.928. */
+/*@
+  requires readable: biases_ready(how.bias);
+  assigns \nothing;
+  ensures score_4: \result == capped(how.cap, score) + product(how.slope, how.distance + j) +
+    bias_at(made_biasing(how.bias), how.distance + j);
 */
 static double changed(double score, struct cp_scoring how, int j) {
     double capped = how.cap == 0.0 ? score : how.cap * tanh(score / how.cap);
-    return capped + how.slope * (how.distance + j);
+    return capped + how.slope * (how.distance + j) + bias_of(how.bias, how.distance + j);
 }
 
 /* SOFTMAX-1 for the row of k that begins at element `at`, of the j-th key (NUM-18); changed
@@ -81,6 +105,7 @@ static double changed(double score, struct cp_scoring how, int j) {
   requires readable: row_readable((void *)k, type, at, d);
   requires scale: 0 <= j && how.k.begin + j <= 0x7FFFFFFFFFFFFFFF && (how.k.scales != \null ==>
     float_readable(how.k.scales, scale_index(how.k, j)));
+  requires score_5: biases_ready(how.bias);
   assigns \nothing;
   ensures score: \result == score_of(made_by(how), dot(q, (void *)k, type, at, d), j);
 */

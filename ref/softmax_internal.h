@@ -12,12 +12,20 @@ struct cp_scaling {
     int each;            /* 1: the next key has the next one; 0: all have this one */
 };
 
+/* What is added to the scores of some keys, by their distance from a row (SCORE-5). */
+struct cp_biasing {
+    const double *bias; /* NULL: 0 */
+    size_t begin;       /* where the entries of the query head are */
+    int n, own;
+};
+
 /* How the scores of some keys are made (SCORE-4). Their positions are t, t + 1, ... */
 struct cp_scoring {
     double scale;
     double cap;             /* SCORE-1: > 0; 0: none */
     double slope;           /* SCORE-2: of the query head; 0: none */
     double distance;        /* t less the position of the row */
+    struct cp_biasing bias; /* SCORE-5 */
     struct cp_scaling k, v; /* of their keys, and values */
 };
 
@@ -34,6 +42,7 @@ struct cp_scoring {
   requires tpp_6: keys_and_values((void *)k, (void *)v, k_type, v_type, first, n_keys, d, d_v,
     v_row);
   requires num_18: scales_ready(how.k, n_keys) && scales_ready(how.v, n_keys);
+  requires score_5: biases_ready(how.bias);
   requires apart: \separated(state, o + (0 .. d_v - 1), q + (0 .. d - 1));
   assigns *state, o[0 .. d_v - 1];
   ensures merge_2_ok: state_ok(*state, o, d_v);

@@ -51,7 +51,14 @@ static long long position_of(const struct cp_attention *a, int s, int row) {
                                : (long long)a->plan->sequence[s].n_tokens - rows + (row - first);
 }
 
-/* SCORE-1, SCORE-2, SCORE-4: of a key at position t, for a row at p. */
+/* SCORE-5: of a key that is so far before the row. */
+static double biased(const struct cp_biases *biases, int head, long long before) {
+    long long i = biases->own + before, last = (long long)biases->n - 1;
+    i = i < 0 ? 0 : i > last ? last : i;
+    return biases->bias[head * biases->n + i];
+}
+
+/* SCORE-1, SCORE-2, SCORE-4, SCORE-5: of a key at position t, for a row at p. */
 static double changed(const struct cp_scores *scores, int head, double score, long long t,
                       long long p) {
     if (scores->cap > 0.0) {
@@ -59,6 +66,9 @@ static double changed(const struct cp_scores *scores, int head, double score, lo
     }
     if (scores->slopes != NULL) {
         score += scores->slopes[head] * (double)(t - p);
+    }
+    if (scores->biases.bias != NULL) {
+        score += biased(&scores->biases, head, p - t);
     }
     return score;
 }
@@ -158,13 +168,16 @@ static void attend(struct cp_attention *a, int variant, size_t n_results) {
 
 /* ---- Random scores ---- */
 
+#define MAX_BIASES 12
+
 struct drawn {
-    double slopes[MAX_HEADS], sinks[MAX_HEADS];
+    double slopes[MAX_HEADS], sinks[MAX_HEADS], biases[MAX_HEADS * MAX_BIASES];
     struct cp_scores scores;
 };
 
 /* Caps from one that makes all scores equal to one that changes none much; slopes of both signs,
- * and 0; sinks among the scores, and far above and below. Each is there or not. */
+ * and 0; sinks among the scores, and far above and below; tables of few entries and of more than
+ * there are distances. Each is there or not. */
 static void draw_scores(struct drawn *drawn, unsigned long long *random) {
     const double caps[] = {0.0, 0.0, 0x1p-10, 0.5, 2.0, 30.0, 0x1p20};
     const double slopes[] = {0.0, 0.25, -0.25, 0x1p-8, -0x1p-8, 3.0, -3.0, 200.0, -200.0};
@@ -176,6 +189,12 @@ static void draw_scores(struct drawn *drawn, unsigned long long *random) {
     }
     drawn->scores.slopes = random_below(random, 3) > 0 ? drawn->slopes : NULL;
     drawn->scores.sinks = random_below(random, 3) > 0 ? drawn->sinks : NULL;
+    for (int i = 0; i < MAX_HEADS * MAX_BIASES; i++) {
+        drawn->biases[i] = random_below(random, 9) == 0 ? 0.0 : 2.0 * random_normal(random);
+    }
+    int n = 1 + random_below(random, MAX_BIASES);
+    drawn->scores.biases = (struct cp_biases){random_below(random, 3) > 0 ? drawn->biases : NULL, n,
+                                              random_below(random, n)};
 }
 
 static struct cp_window draw_window(unsigned long long *random, int chunk_size) {
@@ -269,6 +288,36 @@ static void the_cap_comes_before_the_bias(void **unused) {
     expect_near(out, first / (first + 1.0));
 }
 
+/* SCORE-5: own = 1 and the biases 5, 0, -1, -3 of a row at 3: those of the keys at 0 to 3 are -3,
+ * -3, -1 and 0. Of one key alone each is the log-sum-exp; a row at -1 is one before it. */
+static void a_table_of_four_biases(void **unused) {
+    (void)unused;
+    const double zeros[4] = {0}, bias[] = {5.0, 0.0, -1.0, -3.0}, own[] = {-3.0, -3.0, -1.0, 0.0};
+    const struct cp_scores scores = {.biases = {bias, 4, 1}};
+    double out, weight = 0.0, sum = 0.0;
+    for (int i = 0; i < 4; i++) {
+        const double k[] = {1e3, 1e3, 1e3, 1e3}, *v = own;
+        double score[4] = {-1e3, -1e3, -1e3, -1e3};
+        score[i] = k[i];
+        expect_near(of_few(score, v, 4, scores, &out), 1e3 + own[i]);
+        assert_true(out == own[i]);
+        weight += exp(own[i]);
+        sum += exp(own[i]) * own[i];
+    }
+    expect_near(of_few(zeros, own, 4, scores, &out), log(weight));
+    expect_near(out, sum / weight);
+}
+
+/* SCORE-4, SCORE-5: the cap changes the score, and not the bias; a slope is beside it. */
+static void a_table_is_neither_capped_nor_instead_of_a_slope(void **unused) {
+    (void)unused;
+    const double k = 4.0, v = 7.0, bias[] = {3.0, 30.0}, slope = 0.25;
+    const struct cp_scores scores = {.cap = 2.0, .slopes = &slope, .biases = {bias, 2, 1}};
+    double out;
+    expect_near(of_few(&k, &v, 1, scores, &out), 2.0 * tanh(2.0) + 30.0);
+    assert_true(out == 7.0);
+}
+
 /* ---- Trees ---- */
 
 static void tree_case(struct attend_case *c, unsigned long long seed) {
@@ -325,8 +374,10 @@ static void trees_are_attention_with_these_scores(void **unused) {
 static void what_adds_nothing_changes_no_bit(void **unused) {
     (void)unused;
     const double zeros[MAX_HEADS] = {0}, low[MAX_HEADS] = {-1e9, -1e9, -1e9, -1e9};
-    const struct cp_scores nothing[] = {
-        {0.0, zeros, NULL}, {-0.0, NULL, NULL}, {0.0, NULL, low}, {0.0, zeros, low}};
+    const struct cp_scores nothing[] = {{0.0, zeros, NULL, {zeros, 1, 0}},
+                                        {-0.0, NULL, NULL, {NULL, -7, -8}},
+                                        {0.0, NULL, low, {NULL, 0, 0}},
+                                        {0.0, zeros, low, {NULL, 0, 0}}};
     for (unsigned long long seed = 1; seed <= 100; seed++) {
         struct attend_case c;
         tree_case(&c, seed);
@@ -367,7 +418,7 @@ static void a_sink_far_above_leaves_zeros(void **unused) {
     }
 }
 
-/* SCORE-2: rows at any positions; no difference overflows. */
+/* SCORE-2, SCORE-5: rows at any positions; no difference overflows. */
 static void distances_at_their_ends(void **unused) {
     (void)unused;
     const int end[] = {INT_MIN, INT_MIN + 1, -1, 0, 1, CP_MAX_WINDOW, INT_MAX};
@@ -379,6 +430,7 @@ static void distances_at_their_ends(void **unused) {
         draw_scores(&drawn, &random);
         c.attention.scores = drawn.scores;
         c.attention.scores.slopes = drawn.slopes;
+        c.attention.scores.biases.bias = drawn.biases;
         for (int row = 0; row < c.n_rows; row++) {
             c.position[row] = end[(row + i) % 7];
         }
@@ -472,18 +524,47 @@ static void numbers_that_are_no_caps(void **unused) {
     case_free(&c);
 }
 
+/* SCORE-5: places of a row's own bias that are no entry. */
+static void tables_without_the_rows_own_bias(void **unused) {
+    (void)unused;
+    const double bias[MAX_HEADS] = {0};
+    const int bad[][2] = {
+        {0, 0}, {1, 1}, {1, -1}, {-1, -2}, {INT_MIN, INT_MIN}, {1, INT_MAX}, {INT_MIN, INT_MAX}};
+    struct attend_case c;
+    struct cp_opt *opt;
+    tree_case(&c, 1);
+    assert_int_equal(cp_opt_new(&opt, 1, CP_OPT_PORTABLE), CP_OK);
+    for (int i = 0; i < 7; i++) {
+        c.attention.scores.biases = (struct cp_biases){bias, bad[i][0], bad[i][1]};
+        for (int variant = CP_BUFFERED; variant <= CP_MERGE_AT_ONCE; variant++) {
+            assert_int_equal(case_run(&c, variant), CP_ERROR_ARGUMENT);
+            for (size_t byte = 0; byte < case_out_bytes(&c); byte++) {
+                assert_int_equal(((unsigned char *)c.attention.out)[byte], 0xFF);
+            }
+        }
+        assert_int_equal(cp_opt_attend(opt, &c.attention), CP_ERROR_ARGUMENT);
+        c.attention.scores.biases.bias = NULL;
+        assert_int_equal(case_run(&c, CP_BUFFERED), CP_OK);
+    }
+    cp_opt_free(opt);
+    case_free(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cap_of_two),
         cmocka_unit_test(a_slope_of_a_half),
         cmocka_unit_test(a_sink_of_ln_2),
         cmocka_unit_test(the_cap_comes_before_the_bias),
+        cmocka_unit_test(a_table_of_four_biases),
+        cmocka_unit_test(a_table_is_neither_capped_nor_instead_of_a_slope),
         cmocka_unit_test(trees_are_attention_with_these_scores),
         cmocka_unit_test(what_adds_nothing_changes_no_bit),
         cmocka_unit_test(a_sink_far_above_leaves_zeros),
         cmocka_unit_test(distances_at_their_ends),
         cmocka_unit_test(prompts_of_modules_have_these_scores),
         cmocka_unit_test(numbers_that_are_no_caps),
+        cmocka_unit_test(tables_without_the_rows_own_bias),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,18 +50,28 @@ struct cp_mask {
     const int *begin;          /* [query rows] the position that it is of; NULL: 0, for all rows */
 };
 
+/* SCORE-5: a bias for each query head and distance. A key at position t has entry own + p - t for a
+ * row at p; the first entry where that is below 0, the last where it is above n - 1. */
+struct cp_biases {
+    const double *bias; /* [h][n]; NULL: none */
+    int n;              /* entries for each head, >= 1 */
+    int own;            /* the entry of the row's own position, 0 .. n - 1 */
+};
+
 /* spec/scores.md: how a score s = scale * q . k of query head a is changed before it is weighed, of
  * a key at position t for a row at position p:
  *
- *     s -> cap tanh(s / cap) + slopes[a] (t - p)
+ *     s -> cap tanh(s / cap) + slopes[a] (t - p) + biases.bias[a][i]    i of the distance
  *
  * in this order (SCORE-4); and what is weighed besides. All zeros: nothing. The cap is finite and
- * >= 0. Slopes and sinks are finite, of either sign, and not checked. The caller owns them. */
+ * >= 0. Slopes, biases and sinks are finite, of either sign, and not checked. The caller owns
+ * them. */
 struct cp_scores {
     double cap;           /* SCORE-1: > 0; 0: none */
     const double *slopes; /* [h] SCORE-2: bias by distance (ALiBi); NULL: none */
     const double *sinks;  /* [h] SCORE-3: the score of one key more, whose value is zeros; it is
                            * neither scaled nor changed, and all rows see it; NULL: none */
+    struct cp_biases biases;
 };
 
 /* NUM-18: number x of K stands for x k[i], and one of V for x v[i], where i is of the tensor, of

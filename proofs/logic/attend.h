@@ -21,7 +21,7 @@
   predicate attend_arguments(struct cp_attention a) =
     a.q != \null && a.k != \null && a.v != \null && a.out != \null && a.workspace != \null &&
     aligned(a.workspace) && finite(a.scale) && known_variant(a) && window_ok(a) &&
-    mask_ok(a) && cap_ok(a) && scales_ok(a);
+    mask_ok(a) && cap_ok(a) && biases_ok(a) && scales_ok(a);
 
   // ... heads (TPP-5), types (NUM-1), query ranges (PREFILL-1) and sizes fit together, ...
   predicate attend_types(struct cp_attention a) =

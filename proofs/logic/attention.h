@@ -63,6 +63,9 @@
 
   // SCORE-1: a cap that is one, or none.
   predicate cap_ok(struct cp_attention a) = finite(a.scores.cap) && a.scores.cap >= 0.0;
+  // SCORE-5
+  predicate biases_ok(struct cp_attention a) =
+    a.scores.biases.bias != \null ==> 0 <= a.scores.biases.own < a.scores.biases.n;
 
   // NUM-18: what has a scale of its own is known.
   predicate scales_ok(struct cp_attention a) =
