@@ -117,20 +117,25 @@ static struct cp_scaling scaling_of(const struct cp_attention *attention, const 
   assigns \nothing;
   ensures score_2: made_by(\result) == scoring_from(*attention, head, first, distance);
   ensures num_18: scales_ready(\result.k, n) && scales_ready(\result.v, n);
+  ensures score_5: biases_ready(\result.bias);
 */
 static struct cp_scoring scoring_of(const struct cp_attention *attention, int head, size_t first,
                                     double distance) /*@ ghost (int n) */ {
     const struct cp_biases *biases = &attention->scores.biases;
-    struct cp_scoring how = {
-        attention->scale,
-        attention->scores.cap,
-        0.0,
-        distance,
-        {biases->bias, (size_t)head * (size_t)biases->n, biases->n, biases->own},
-        scaling_of(attention, attention->scales.k, head, first),
-        scaling_of(attention, attention->scales.v, head, first)};
+    struct cp_scoring how = {attention->scale,
+                             attention->scores.cap,
+                             0.0,
+                             distance,
+                             {NULL, 0, 0, 0},
+                             scaling_of(attention, attention->scales.k, head, first),
+                             scaling_of(attention, attention->scales.v, head, first)};
     if (attention->scores.slopes != NULL) {
         how.slope = cp_double_load(attention->scores.slopes, (size_t)head);
+    }
+    if (biases->bias != NULL) {
+        size_t begin = (size_t)head * (size_t)biases->n;
+        //@ assert begin: begin == row_at(head, biases->n) && begin <= 0x3FFFFFFF00000001;
+        how.bias = (struct cp_biasing){biases->bias, begin, biases->n, biases->own};
     }
     return how;
 }

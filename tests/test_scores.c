@@ -344,7 +344,7 @@ static double *copy_of(const void *from, size_t bytes) {
     return copy;
 }
 
-/* SCORE-1 to SCORE-4, TPP-4: decoding and prefill; both variants have the same bits. */
+/* SCORE-1 to SCORE-5, TPP-4: decoding and prefill; both variants have the same bits. */
 static void trees_are_attention_with_these_scores(void **unused) {
     (void)unused;
     unsigned long long random = 11;

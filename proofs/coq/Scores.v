@@ -1,8 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (** * Scores that are changed before they are weighed, and sinks
-    (spec/scores.md: SCORE-1 to SCORE-4)
+    (spec/scores.md: SCORE-1 to SCORE-5)
 
-    A cap and a bias are another score, a sink is one key more: what is proved of keys holds. *)
+    A cap and biases are another score, a sink is one key more: what is proved of keys holds. *)
 From Coq Require Import Reals ZArith List Permutation Lra Lia.
 From Chunkproof Require Import Softmax Merge Plan Rows TwoPhase Runs RunsTree Windows Merging.
 Import ListNotations.
@@ -129,27 +129,81 @@ Definition bias_of (convention : bias_convention) (p : Z) (t : nat) : R :=
   | By_position => IZR (Z.of_nat t)
   end.
 
+(** ** SCORE-5: table of biases *)
+
+(** Entries 0 to [last], of which [own] is the row's own. *)
+Record table := Table { last : nat; own : nat; entry : nat -> R }.
+
+(** The entry of a key at t, for a row at p. *)
+Definition place (b : table) (p : Z) (t : nat) : nat :=
+  Z.to_nat (Z.min (Z.max (Z.of_nat (own b) + p - Z.of_nat t) 0) (Z.of_nat (last b))).
+
+(** No table: no bias. *)
+Definition biased (b : option table) (p : Z) (t : nat) : R :=
+  match b with
+  | None => 0
+  | Some b => entry b (place b p t)
+  end.
+
+(** SCORE-5: it is one of the entries, wherever row and key stand. *)
+Theorem place_is_an_entry b p t : (place b p t <= last b)%nat.
+Proof. unfold place; lia. Qed.
+
+(** SCORE-5: the row's own key has the row's own entry, and the key x before it the x-th behind. *)
+Theorem place_before_the_row b p t x :
+  (p = Z.of_nat t + Z.of_nat x)%Z -> (own b + x <= last b)%nat -> place b p t = (own b + x)%nat.
+Proof. unfold place; lia. Qed.
+
+(** SCORE-5: keys behind the last entry, and ahead of the first. *)
+Theorem place_beyond_the_ends b p t :
+  ((Z.of_nat (own b) + p - Z.of_nat t >= Z.of_nat (last b))%Z -> place b p t = last b) /\
+  ((Z.of_nat (own b) + p - Z.of_nat t <= 0)%Z -> place b p t = 0%nat).
+Proof. unfold place; lia. Qed.
+
+(** SCORE-5: what a row and a key have is that of any two as far from one another. *)
+Theorem place_is_by_distance b p p' t t' :
+  (p - Z.of_nat t = p' - Z.of_nat t')%Z -> place b p t = place b p' t'.
+Proof. unfold place; lia. Qed.
+
+(** SCORE-5: the example. A row at 3, keys at 0 to 4. *)
+Example a_table_of_four :
+  let b := Table 3 1 (fun _ => 0) in
+  map (place b 3) [0; 1; 2; 3; 4]%nat = [3; 3; 2; 1; 0]%nat.
+Proof. reflexivity. Qed.
+
 (** What a call has for each query head. Slopes of 0 are none. *)
 Record scoring := Scoring {
   cap_of : option R;
   slope : nat -> R;
+  biases : nat -> option table;
   sink : nat -> option R
 }.
 
-(** ** SCORE-4: scale, cap, bias *)
+(** ** SCORE-4: scale, cap, biases *)
 
 (** What becomes of the scaled score s of a key at t, for a row at p with head a. *)
 Definition changed_by (convention : bias_convention) (w : scoring) (a : nat) (p : Z) (t : nat)
     (s : R) : R :=
-  capped (cap_of w) s + slope w a * bias_of convention p t.
+  capped (cap_of w) s + slope w a * bias_of convention p t + biased (biases w a) p t.
 
 Definition changed : scoring -> nat -> Z -> nat -> R -> R := changed_by Signed.
 
-(** SCORE-2, SCORE-4: the bias is beside the cap. Two keys of one score differ by the slope times
-    the positions between them, whatever the cap is. *)
+(** SCORE-2, SCORE-4, SCORE-5: biases are beside the cap. Two keys of one score differ by the slope
+    times the positions between them, and by their entries, whatever the cap is. *)
 Theorem bias_is_not_capped w a p t t' s :
-  changed w a p t' s - changed w a p t s = slope w a * IZR (Z.of_nat t' - Z.of_nat t).
+  changed w a p t' s - changed w a p t s =
+  slope w a * IZR (Z.of_nat t' - Z.of_nat t) + (biased (biases w a) p t' - biased (biases w a) p t).
 Proof. unfold changed, changed_by; simpl; rewrite !minus_IZR; ring. Qed.
+
+(** SCORE-5: a table can say what a slope does, where its ends are beyond the keys. *)
+Theorem table_of_a_slope x b p t :
+  (0 <= Z.of_nat (own b) + p - Z.of_nat t <= Z.of_nat (last b))%Z ->
+  (forall i, entry b i = x * (INR (own b) - INR i)) ->
+  biased (Some b) p t = x * IZR (Z.of_nat t - p).
+Proof.
+  intros inside E; cbn [biased]; rewrite E; f_equal; rewrite !INR_IZR_INZ, <- minus_IZR; f_equal.
+  unfold place; lia.
+Qed.
 
 (** Keys with their positions; each score is changed in some way that knows the position. *)
 Definition rescored (change : nat -> R -> R) (keys : list (nat * key)) : list key :=
@@ -189,14 +243,14 @@ Theorem bias_by_distance_is_signed w a p keys :
   rescored (changed_by Distance w a p) keys = rescored (changed w a p) keys.
 Proof.
   intros before; unfold rescored; apply map_ext_in; intros [t k] ink; apply before in ink.
-  f_equal; unfold changed, changed_by; simpl; f_equal; f_equal.
+  f_equal; unfold changed, changed_by; simpl; f_equal; f_equal; f_equal.
   apply IZR_le in ink; rewrite minus_IZR in *; rewrite Rabs_left1 by lra; ring.
 Qed.
 
-(** SCORE-1, SCORE-2: without a cap and a slope the score is what it was. *)
-Theorem without_cap_and_slope w a p t s :
-  cap_of w = None -> slope w a = 0 -> changed w a p t s = s.
-Proof. unfold changed, changed_by; intros -> ->; simpl; ring. Qed.
+(** SCORE-1, SCORE-2, SCORE-5: without a cap and biases the score is what it was. *)
+Theorem without_cap_and_biases w a p t s :
+  cap_of w = None -> slope w a = 0 -> biases w a = None -> changed w a p t s = s.
+Proof. unfold changed, changed_by; intros -> -> ->; simpl; ring. Qed.
 
 (** SCORE-1, SCORE-4: an error of a scaled score is no larger in the changed one. *)
 Theorem changed_is_no_further w a p t s s' :
@@ -204,8 +258,8 @@ Theorem changed_is_no_further w a p t s s' :
   Rabs (changed w a p t s' - changed w a p t s) <= Rabs (s' - s).
 Proof.
   intros pos; unfold changed, changed_by.
-  replace (capped (cap_of w) s' + slope w a * bias_of Signed p t -
-           (capped (cap_of w) s + slope w a * bias_of Signed p t))
+  replace (capped (cap_of w) s' + slope w a * bias_of Signed p t + biased (biases w a) p t -
+           (capped (cap_of w) s + slope w a * bias_of Signed p t + biased (biases w a) p t))
     with (capped (cap_of w) s' - capped (cap_of w) s) by ring.
   apply capped_is_no_further, pos.
 Qed.
@@ -555,7 +609,8 @@ Qed.
 
 (** ** The example of SCORE-2: slopes 1/2 and 1/4, scores 0, a row at 2 that sees 0, 1 and 2 *)
 Example of_two_slopes :
-  let w := Scoring None (fun a => match a with O => 1 / 2 | _ => 1 / 4 end) (fun _ => None) in
+  let w := Scoring None (fun a => match a with O => 1 / 2 | _ => 1 / 4 end) (fun _ => None)
+             (fun _ => None) in
   map (fun t => changed w 0 2 t 0) [0; 1; 2]%nat = [-1; - (1 / 2); 0] /\
   map (fun t => changed w 1 2 t 0) [0; 1; 2]%nat = [- (1 / 2); - (1 / 4); 0].
 Proof.

@@ -17,7 +17,7 @@
   predicate aligned(void *address) = (uintptr_t)address % sizeof(double) == 0;
 
   // ... tensors and a workspace, a scale, a variant (TPP-4), a window (WINDOW-1), a mask
-  // (MASK-1), a cap (SCORE-1) and scales (NUM-18); ...
+  // (MASK-1), a cap (SCORE-1), biases (SCORE-5) and scales (NUM-18); ...
   predicate attend_arguments(struct cp_attention a) =
     a.q != \null && a.k != \null && a.v != \null && a.out != \null && a.workspace != \null &&
     aligned(a.workspace) && finite(a.scale) && known_variant(a) && window_ok(a) &&

@@ -58,28 +58,47 @@
         float_at(scales, each == 0 ? begin : begin + j);
   }
 
-  // How scores are made: a scale, a cap (0: none), a slope, and how far the first key is from the
-  // row; what numbers of K and of V are multiplied by. From q . k, the score of the j-th key from
-  // the first one on (SOFTMAX-1, SCORE-1, SCORE-2, SCORE-4, NUM-18). Of the hyperbolic tangent
-  // nothing is assumed.
+  // SCORE-5: the entry, of n, that is x entries behind the first one; the bias of a key that is so
+  // far from the row, of entries that are in an array, from one place on. No array: 0.
+  axiomatic Biasing {
+    type biasing;
+    logic biasing biased_by(double *bias, integer begin, integer n, integer own);
+    logic integer entry_at(integer n, real x) =
+      x >= n - 1 ? n - 1 : x > 0.0 ? \truncate(x) : 0;
+    logic real bias_at(biasing b, real distance);
+    axiom bias_at_none: \forall integer begin, n, own, real distance;
+      bias_at(biased_by(\null, begin, n, own), distance) == 0.0;
+    axiom bias_at_is: \forall double *bias, integer begin, n, own, real distance;
+      bias != \null ==> bias_at(biased_by(bias, begin, n, own), distance) ==
+        double_at(bias, begin + entry_at(n, own - distance));
+  }
+
+  // How scores are made: a scale, a cap (0: none), a slope, biases, and how far the first key is
+  // from the row; what numbers of K and of V are multiplied by. From q . k, the score of the j-th
+  // key from the first one on (SOFTMAX-1, SCORE-1, SCORE-2, SCORE-4, SCORE-5, NUM-18). Of the
+  // hyperbolic tangent nothing is assumed.
   axiomatic Scoring {
     type scoring;
-    logic scoring made(real scale, real cap, real slope, real distance, scaling k, scaling v);
+    logic scoring made(real scale, real cap, real slope, real distance, biasing bias, scaling k,
+                       scaling v);
     logic real tanh_of(real x);
     logic real capped(real cap, real s);
     axiom capped_not: \forall real s; capped(0.0, s) == s;
     axiom capped_is: \forall real cap, s; cap != 0.0 ==>
       capped(cap, s) == cap * tanh_of(s / cap);
     logic real score_of(scoring how, real dot, integer j);
-    axiom score_of_is: \forall real scale, cap, slope, distance, dot, scaling k, v, integer j;
-      score_of(made(scale, cap, slope, distance, k, v), dot, j) ==
-        capped(cap, product(scale, product(scale_at(k, j), dot))) + product(slope, distance + j);
+    axiom score_of_is: \forall real scale, cap, slope, distance, dot, biasing bias, scaling k, v,
+      integer j;
+      score_of(made(scale, cap, slope, distance, bias, k, v), dot, j) ==
+        capped(cap, product(scale, product(scale_at(k, j), dot))) + product(slope, distance + j) +
+        bias_at(bias, distance + j);
     logic real value_scale(scoring how, integer j);
-    axiom value_scale_is: \forall real scale, cap, slope, distance, scaling k, v, integer j;
-      value_scale(made(scale, cap, slope, distance, k, v), j) == scale_at(v, j);
+    axiom value_scale_is: \forall real scale, cap, slope, distance, biasing bias, scaling k, v,
+      integer j;
+      value_scale(made(scale, cap, slope, distance, bias, k, v), j) == scale_at(v, j);
   }
-  logic scoring only_scaled(real scale) = made(scale, 0.0, 0.0, 0.0, scaled_by(\null, 0, 0),
-    scaled_by(\null, 0, 0));
+  logic scoring only_scaled(real scale) = made(scale, 0.0, 0.0, 0.0, biased_by(\null, 0, 0, 0),
+    scaled_by(\null, 0, 0), scaled_by(\null, 0, 0));
 
   // MERGE-1: what a state stands for, free of its maximum: the sum of e(score) over its keys, and
   // that of e(score) * v_i.

@@ -19,8 +19,15 @@
     s.begin + n <= 0x7FFFFFFFFFFFFFFF &&
     (s.scales != \null ==> \forall integer j; 0 <= j < n ==>
       float_readable(s.scales, scale_index(s, j)));
+  logic biasing made_biasing(struct cp_biasing b) =
+    biased_by(b.bias, b.begin, b.n, b.own);
+  // SCORE-5: all entries may be read.
+  predicate biases_ready(struct cp_biasing b) =
+    b.bias != \null ==> 1 <= b.n && b.begin + b.n <= 0x7FFFFFFFFFFFFFFF &&
+      \forall integer i; b.begin <= i < b.begin + b.n ==> double_readable(b.bias, i);
   logic scoring made_by(struct cp_scoring how) =
-    made(how.scale, how.cap, how.slope, how.distance, made_scaling(how.k), made_scaling(how.v));
+    made(how.scale, how.cap, how.slope, how.distance, made_biasing(how.bias), made_scaling(how.k),
+      made_scaling(how.v));
 */
 
 #endif

@@ -64,8 +64,8 @@
   logic integer out_at(struct cp_attention a, integer row, integer head) =
     row_at(row_at(row, a.n_heads) + head, a.value_dim);
 
-  // SCORE-2, SCORE-3: the slope of a query head, or 0; what its sink adds to the sum of e(score);
-  // that both may be read.
+  // SCORE-2, SCORE-3, SCORE-5: the slope of a query head, or 0; what its sink adds to the sum of
+  // e(score); its biases; that all may be read.
   axiomatic Scores {
     logic real slope_of(struct cp_attention a, integer head);
     axiom slope_of_is: \forall struct cp_attention a, integer head; slope_of(a, head) ==
@@ -73,11 +73,19 @@
     logic real sink_weight(struct cp_attention a, integer head);
     axiom sink_weight_is: \forall struct cp_attention a, integer head; sink_weight(a, head) ==
       (a.scores.sinks == \null ? 0.0 : e(double_at(a.scores.sinks, head)));
+    logic biasing biases_of(struct cp_attention a, integer head);
+    axiom biases_of_is: \forall struct cp_attention a, integer head; biases_of(a, head) ==
+      (a.scores.biases.bias == \null ? biased_by(\null, 0, 0, 0) :
+        biased_by(a.scores.biases.bias, row_at(head, a.scores.biases.n), a.scores.biases.n,
+          a.scores.biases.own));
     predicate scores_readable(struct cp_attention a, integer head);
     axiom scores_readable_is: \forall struct cp_attention a, integer head;
       scores_readable(a, head) <==>
         (a.scores.slopes != \null ==> double_readable(a.scores.slopes, head)) &&
-        (a.scores.sinks != \null ==> double_readable(a.scores.sinks, head));
+        (a.scores.sinks != \null ==> double_readable(a.scores.sinks, head)) &&
+        (a.scores.biases.bias != \null ==> 1 <= a.scores.biases.n && \forall integer i;
+          row_at(head, a.scores.biases.n) <= i < row_at(head, a.scores.biases.n) +
+            a.scores.biases.n ==> double_readable(a.scores.biases.bias, i));
   }
 
   // NUM-18: where the scale of a row of K, or V, is, for a query head. How scores are made, and
@@ -94,7 +102,7 @@
     logic scoring scoring_from(struct cp_attention a, integer head, integer first, real distance);
     axiom scoring_from_is: \forall struct cp_attention a, integer head, first, real distance;
       scoring_from(a, head, first, distance) ==
-        made(a.scale, a.scores.cap, slope_of(a, head), distance,
+        made(a.scale, a.scores.cap, slope_of(a, head), distance, biases_of(a, head),
           scales_from(a.scales.k, a, head, first),
           scales_from(a.scales.v, a, head, first));
   }
