@@ -32,6 +32,14 @@ told() {
         has "$2"
 }
 
+# Log-sum-exps in 16 bits cost a verdict where there are many: what else may be declared is said.
+coarse_parts() {
+    changed parts_lse16 's/PART_LSE_FP16/PART_LSE_BF16/; s/\.n_parts = 4/.n_parts = 0/' &&
+        status 2 --kernel "$work/changed.c" --cases 48 && has "NO VERDICT" &&
+        has "A longer step allows more keys, and so do \`n_parts\` or \`part_keys\`, and \
+\`part_lse\` as CP_PART_LSE_FP32"
+}
+
 bits_of_cuts() {
     VARIES=cuts status 1 --kernel "$kernels/gate/varies.so" --cases 48 || return 1
     grep -q "^other-bits, .*; breaks CONV-5$" "$work/out" &&
@@ -227,6 +235,7 @@ ok "bits that depend on the batch" bits_of_batches
 ok "cuts that are not declared" cuts_not_declared
 ok "a case of another kernel" excluded
 ok "bits that are never asked for" not_tried
+ok "log-sum-exps in 16 bits, too many of them" coarse_parts
 ok "windows" right_as window_paged "masks      causal, window, ahead, kept (WINDOW-1)"
 ok "scores that are changed" right_as score_paged \
     "scores     scaled, cap, slopes, sinks (SCORE-1 to SCORE-4)"

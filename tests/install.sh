@@ -196,6 +196,15 @@ installed_gate() {
 step installed_gate
 report $? "the installed gate compiles kernels in C and in CUDA"
 
+# Program, library and headers in one directory, as somebody may hand them on.
+copied_gate() {
+    mkdir "$work/copy" && cp -r "$prefix/include" "$prefix/bin/chunkproof" "$library.a" \
+        "$work/copy" && cp tests/example/paged_kernel.c "$work" &&
+        (cd "$work" && copy/chunkproof gate --kernel paged_kernel.c --cases 3)
+}
+step copied_gate
+report $? "so does a copy of the program beside its headers and library"
+
 nm -D --defined-only "$library.so" | awk '{ print $NF }' | sort -u >"$work/shared.names"
 nm -g --defined-only "$library.a" | awk 'NF == 3 { print $3 }' | sort -u >"$work/static.names"
 

@@ -13,6 +13,7 @@
 #include "gate/case/scores.h"
 #include "gate/explain/explain.h"
 #include "gate/judge/scores.h"
+#include "gate/runner/words.h"
 
 #define SEED         7
 #define NARROW       0x1p-16 /* an exponential that is declared together with something else */
@@ -79,6 +80,15 @@ static const struct wider {
     FIELD(part_lse, CP_PART_LSE_BF16),
     FIELD(n_parts, 0),
     FIELD(part_keys, 0),
+    FIELD(normalises, 1),
+    FIELD(factors, CP_FACTORS_FP16),
+    FIELD(factors, CP_FACTORS_BF16),
+    FIELD(epsilon, 1e-6),
+    FIELD(epsilon, 0x1p-10),
+    FIELD(divide_error, 0x1p-18),
+    FIELD(divide_error, 0x1p-10),
+    FIELD(above, 0.6932),
+    FIELD(behind, 5.5453),
     FIELD(in_bits, 1),
     FIELD(truncates, 1),
     FIELD(flushes, 1),
@@ -126,9 +136,11 @@ static int is_of_tanh(int i) {
     return is_of(i, OFFSET(tanh_error)) || is_of(i, OFFSET(tanh_absolute));
 }
 
-/* An error, which is a double; all other fields are ints. */
+/* A double, which is larger where more is allowed; all other fields are ints. */
 static int is_error(int i) {
-    return is_of(i, OFFSET(exp_error)) || is_of_tanh(i);
+    return is_of(i, OFFSET(exp_error)) || is_of(i, OFFSET(epsilon)) ||
+           is_of(i, OFFSET(divide_error)) || is_of(i, OFFSET(above)) || is_of(i, OFFSET(behind)) ||
+           is_of_tanh(i);
 }
 
 static double *error_of(struct cp_kernel_class *class, size_t at) {
@@ -154,11 +166,19 @@ static int is_of_other_sum(const struct cp_kernel_class *class, int i) {
     return (of_score || of_values) && sum != CP_SUM_FP16 && sum != CP_SUM_BF16;
 }
 
-/* NUM-22: only a partial result that is divided has a log-sum-exp for its reference. One that is
- * rounded further than the other is not tried the other way. */
-static int is_of_no_part(const struct cp_kernel_class *class, int i) {
-    return is_of(i, OFFSET(part_lse)) &&
-           (class->divides == 0 || class->part_lse == CP_PART_LSE_BF16);
+/* 1: it is bfloat16 already, which errs more than binary16. */
+static int is_less(const struct cp_kernel_class *class, int i) {
+    return (is_of(i, OFFSET(part_lse)) && class->part_lse == CP_PART_LSE_BF16) ||
+           (is_of(i, OFFSET(factors)) && class->factors == CP_FACTORS_BF16);
+}
+
+/* 1: a kernel may declare both. */
+static int is_class(const struct cp_kernel *declared, int i, int j) {
+    struct cp_kernel kernel = *declared;
+    char why_not[RUN_TEXT];
+    declare(&kernel.arithmetic, i);
+    declare(&kernel.arithmetic, j);
+    return run_check_declared(&kernel, "", why_not) == 0;
 }
 
 /* 1: it is another declaration than the kernel's, and no smaller error. */
@@ -173,7 +193,7 @@ static int changes(const struct cp_kernel *kernel, int i) {
     if (is_of_tanh(i) && (kernel->scores & CP_SCORES_CAP) == 0) {
         return 0;
     }
-    if (is_of_other_sum(&class, i) || is_of_no_part(&class, i)) {
+    if (is_of_other_sum(&class, i) || is_less(&class, i)) {
         return 0;
     }
     return is_of(i, ALL_FIELDS) ? 1
@@ -199,7 +219,8 @@ static void add_all(struct trying *t, int pairs) {
             int is_asked = i == j ? !pairs
                                   : pairs != is_rounded_weights(i, j) && is_narrow(i) &&
                                         is_narrow(j) && !is_of(i, wider[j].at);
-            if (is_asked && changes(t->x->kernel, i) && changes(t->x->kernel, j)) {
+            if (is_asked && changes(t->x->kernel, i) && changes(t->x->kernel, j) &&
+                is_class(t->x->kernel, i, j)) {
                 t->declaration[t->n++] = (struct declaration){.i = i, .j = j};
             }
         }

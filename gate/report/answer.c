@@ -302,7 +302,16 @@ const char *gate_answer(const struct gate_result *r) {
     return gate_wrong_cases(r) > 0 ? "wrong" : gate_is_right(r) ? "right" : "none";
 }
 
-char *gate_no_answer(const struct gate_result *r) {
+const char *gate_what_of_parts(const struct cp_kernel *kernel) {
+    const struct cp_kernel_class *a = &kernel->arithmetic;
+    return a->part_lse == CP_PART_LSE_FP32 ? ""
+           : a->n_parts == 0 && a->part_keys == 0
+               ? ", and so do `n_parts` or `part_keys`, and `part_lse` as CP_PART_LSE_FP32"
+               : ", and so does `part_lse` as CP_PART_LSE_FP32";
+}
+
+char *gate_no_answer(const struct gate_report *report) {
+    const struct gate_result *r = report->result;
     char *text;
     size_t size;
     if (strcmp(gate_answer(r), "none") != 0) {
@@ -318,8 +327,9 @@ char *gate_no_answer(const struct gate_result *r) {
         fprintf(out,
                 "nothing can be claimed of %lld numbers for this arithmetic (NUM-12), too many for "
                 "a verdict: it is too coarse for the larger scores of the cases, or declared wider "
-                "than the kernel is%s",
-                gate_unclaimed(r), r->cases < FEW_CASES ? ", or ask for more cases" : "");
+                "than the kernel is. A longer step allows more keys%s%s",
+                gate_unclaimed(r), gate_what_of_parts(report->kernel),
+                r->cases < FEW_CASES ? "; or ask for more cases" : "");
     } else if (r->refused > 0) {
         fprintf(out, "the kernel took no case; its last refusal: %s", r->refusal);
     } else {

@@ -12,7 +12,7 @@
 static void put_answer(struct markup *m, const struct gate_report *report) {
     const struct gate_result *r = report->result;
     const char *answer = gate_answer(r);
-    char *no_answer = gate_no_answer(r);
+    char *no_answer = gate_no_answer(report);
     int is_right = strcmp(answer, "right") == 0;
     markup_open(m, "header");
     markup_attribute(m, "class", "answer %s", answer);

@@ -240,14 +240,15 @@ int gate_print_json(FILE *file, const struct gate_report *report) {
         "format", FORMAT, "chunkproof", cp_version(), "kernel", kernel_json(report), "held_from",
         gate_held_json(report->contained), "tier", gate_tier_names[report->options->tier], "seed",
         seed_json(report->options->seed), "again", json_own(gate_run_again(report)), "verdict",
-        gate_answer(r), "no_verdict", json_own(gate_no_answer(r)), "interrupted", r->interrupted,
-        "seconds", r->seconds, "asked", (json_int_t)r->asked, "cases", (json_int_t)r->cases,
-        "wrong", (json_int_t)gate_wrong_cases(r), "refused", (json_int_t)r->refused, "refusal",
-        r->refused > 0 ? json_clean(r->refusal) : json_null(), "runs", (json_int_t)r->runs,
-        "unclaimed", (json_int_t)gate_unclaimed(r), "unjudged", (json_int_t)r->unjudged, "verdicts",
-        verdicts_json(r->verdicts), "tallies", tallies_json(r), "covered", covered_json(r), "sizes",
-        sizes_json(&r->sizes), "refused_sizes", refused_sizes_json(&r->sizes), "unusual",
-        unusual_json(report), "notes", notes_json(report), "findings", all_found_json(report));
+        gate_answer(r), "no_verdict", json_own(gate_no_answer(report)), "interrupted",
+        r->interrupted, "seconds", r->seconds, "asked", (json_int_t)r->asked, "cases",
+        (json_int_t)r->cases, "wrong", (json_int_t)gate_wrong_cases(r), "refused",
+        (json_int_t)r->refused, "refusal", r->refused > 0 ? json_clean(r->refusal) : json_null(),
+        "runs", (json_int_t)r->runs, "unclaimed", (json_int_t)gate_unclaimed(r), "unjudged",
+        (json_int_t)r->unjudged, "verdicts", verdicts_json(r->verdicts), "tallies", tallies_json(r),
+        "covered", covered_json(r), "sizes", sizes_json(&r->sizes), "refused_sizes",
+        refused_sizes_json(&r->sizes), "unusual", unusual_json(report), "notes", notes_json(report),
+        "findings", all_found_json(report));
     int logged = json != NULL &&
                  (!report->options->rules || gate_log_json(json, &r->each, &r->usual, &names) == 0);
     int result = !logged || json_dumpf(json, file, JSON_INDENT(2)) != 0 ? -1 : 0;

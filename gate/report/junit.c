@@ -91,7 +91,7 @@ static void put_properties(struct markup *m, const struct gate_report *report) {
 
 int gate_print_junit(FILE *file, const struct gate_report *report) {
     struct markup m;
-    char *no_answer = gate_no_answer(report->result);
+    char *no_answer = gate_no_answer(report);
     int n[GATE_OUTCOMES] = {0};
     for (int i = 0; i < GATE_VALUES; i++) {
         n[outcome_of(report->result, i, no_answer == NULL)]++;

@@ -12,7 +12,8 @@
 #define ENOUGH   30  /* results needed to say that a closer declaration would be enough */
 
 /* Nothing is known about what a kernel does only with that many keys. */
-static void note_unjudged(FILE *out, const struct gate_result *r) {
+static void note_unjudged(FILE *out, const struct gate_report *report) {
+    const struct gate_result *r = report->result;
     int most = 0;
     for (int i = 0; i < r->n_covered; i++) {
         most = r->covered[i].keys > most ? r->covered[i].keys : most;
@@ -21,8 +22,8 @@ static void note_unjudged(FILE *out, const struct gate_result *r) {
         fprintf(out,
                 "; NOT JUDGED: more than %d keys; for %lld cases of up to %d keys every bound was "
                 "infinite. A longer step, or partial results that are not divided, allow more "
-                "keys: declare them if this is what the kernel does",
-                most, r->unjudged, r->unjudged_keys);
+                "keys%s: declare them if this is what the kernel does",
+                most, r->unjudged, r->unjudged_keys, gate_what_of_parts(report->kernel));
     }
 }
 
@@ -33,7 +34,7 @@ static void note_unclaimed(FILE *out, const struct gate_report *report) {
                 "for %lld more numbers nothing can be claimed: the bound of this arithmetic is "
                 "infinite, or an infinity may be right (NUM-12)",
                 unclaimed);
-        note_unjudged(out, report->result);
+        note_unjudged(out, report);
     }
 }
 

@@ -151,7 +151,7 @@ static void print_all_found(FILE *file, const struct gate_report *report) {
 }
 
 static void print_notes(FILE *file, const struct gate_report *report) {
-    char *why = gate_no_answer(report->result);
+    char *why = gate_no_answer(report);
     for (int i = 0; i < GATE_NOTES; i++) {
         char *note = gate_note(report, i);
         if (note[0] != '\0') {

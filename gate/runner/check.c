@@ -287,7 +287,7 @@ static int check_layout(const struct cp_kernel *kernel, const char *file, char t
     return wrong != NULL ? -1 : 0;
 }
 
-int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text[RUN_TEXT]) {
+int run_check_declared(const struct cp_kernel *kernel, const char *path, char text[RUN_TEXT]) {
     const char *file = run_short_name(path);
     double exp_error = kernel->arithmetic.exp_error;
     if (check_choices(kernel, file, text) != 0) {
@@ -320,10 +320,17 @@ int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text
                  file, kernel->arithmetic.step);
         return -1;
     }
+    return 0;
+}
+
+int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text[RUN_TEXT]) {
+    if (run_check_declared(kernel, path, text) != 0) {
+        return -1;
+    }
     if (kernel->attend == NULL) {
         snprintf(text, RUN_TEXT,
                  "%s: cp_kernel.attend is NULL; it must be the function that computes attention",
-                 file);
+                 run_short_name(path));
         return -1;
     }
     return 0;

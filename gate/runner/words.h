@@ -21,6 +21,9 @@ int run_check_load(const struct run_process *process, enum run_answer answer, co
  * wrong, and what it may be. */
 int run_check_kernel(const struct cp_kernel *kernel, const char *path, char text[RUN_TEXT]);
 
+/* The same, apart from its functions. */
+int run_check_declared(const struct cp_kernel *kernel, const char *path, char text[RUN_TEXT]);
+
 /* The same of a kernel that merges; and what is wrong with the version of one. */
 int run_check_merging(const struct cp_merge_kernel *kernel, const char *path, char text[RUN_TEXT]);
 void run_other_merge_version(int abi, const char *file, char text[RUN_TEXT]);

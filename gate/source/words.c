@@ -208,7 +208,7 @@ int gate_find(char path[GATE_MOST_PATH], const char *installed, const char *in_t
     (void)snprintf(places[0], sizeof places[0], "../%s", installed);
     (void)snprintf(places[1], sizeof places[1], "../../%s", in_tree);
     (void)snprintf(places[2], sizeof places[2], "../%s", in_tree);
-    return find(path, (const char *const[]){places[0], places[1], places[2]}, 3);
+    return find(path, (const char *const[]){places[0], places[1], places[2], installed}, 4);
 }
 
 int gate_find_built(char path[GATE_MOST_PATH], const char *name) {

@@ -34,7 +34,8 @@ int gate_words_run(struct gate_words *words, double seconds);
 int gate_words_read(struct gate_words *words, char *text, size_t size);
 
 /* A file or directory of this installation. Where this program is installed, it lies beside bin/;
- * in a source tree, one or two directories above the build directory. 0, or -1: it is not there. */
+ * in a source tree, one or two directories above the build directory; where somebody copied both,
+ * beside this program. 0, or -1: it is not there. */
 int gate_find(char path[GATE_MOST_PATH], const char *installed, const char *in_tree);
 
 /* A library of this build: in this program's directory, or in lib/ where it is installed. */
