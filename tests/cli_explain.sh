@@ -78,6 +78,13 @@ gives_lse() {
         }|')
 }
 
+# What the gate would refuse to judge by is not said.
+factors() {
+    declares '`factors` as CP_FACTORS_FP16' \
+        's/rescale = expf(m - largest)/rescale = from_half(to_half(expf(m - largest)))/' &&
+        hasnt '`part_lse`' && hasnt '`score_promotes`'
+}
+
 in_some_elements() {
     mistake "the sum of weighted values had not been rescaled when the maximum grew" \
         's/o\[i\] = o\[i\] \* rescale/o[i] = o[i] * (i < 8 || i >= 24 ? rescale : 1.0F)/' &&
@@ -352,6 +359,9 @@ ok "weights in bfloat16" declares '`weights` as CP_BF16' "$weight_bf16"
 ok "partial results in binary16" declares '`partials` as CP_FP16' "$partials"
 ok "a coarse exponential" declares '`exp_error` as 0x1p-1' \
     's/float weight = expf(score - largest)/& * (1.0F + 0x1p-13F * (float)(j % 3))/'
+ok "a divisor that something is added to" declares '`epsilon` as 0x1p-10' \
+    's|o\[i\] / n :|o[i] / (n + 5e-4F) :|'
+ok "factors that are rounded" factors
 ok "an output that is cut off" declares '`truncates` as 1' 's/rintf(ldexpf/truncf(ldexpf/'
 ok "a sum of weights in binary16" declares '`partials` as CP_FP16' \
     's/n = n \* rescale + weight/n = from_half(to_half(n * rescale + weight))/'
