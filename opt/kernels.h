@@ -62,7 +62,7 @@ struct opt_states {
  *
  *     s = scale q . k  ->  cap tanh(s inverse)  ->  + slope[i] (distance[i] + j)
  *
- * for row i. There is a cap, or a slope, or both. A distance below 2^24 is exact; one above that is
+ * for row i. A distance below 2^24 is exact; one above that is
  * rounded, and so is its sum with j. */
 struct opt_change {
     float scale;

@@ -125,21 +125,21 @@ static int shape_is_valid(const struct cp_attention *a) {
 }
 
 /* Numbers of binary32, or NULL? */
-static int are_floats(const double *numbers, int n) {
-    for (int i = 0; i < n && numbers != NULL; i++) {
-        if (!(fabs(numbers[i]) <= (double)FLT_MAX)) {
-            return 0;
-        }
+static int are_floats(const double *numbers, size_t n) {
+    int wrong = 0;
+    for (size_t i = 0; i < n && numbers != NULL; i++) {
+        wrong |= !(fabs(numbers[i]) <= (double)FLT_MAX);
     }
-    return 1;
+    return !wrong;
 }
 
-/* SCORE-1 to SCORE-3: the cap has a reciprocal that is a normal number, too. */
+/* SCORE-1 to SCORE-3, SCORE-5: the cap has a reciprocal that is a normal number, too. */
 static int scores_are_supported(const struct cp_attention *a) {
     double cap = a->scores.cap;
+    size_t h = (size_t)a->n_heads, n = a->scores.biases.n > 0 ? (size_t)a->scores.biases.n : 0;
     return (cap == 0.0 || (cap >= CP_OPT_LEAST_CAP && cap <= 1.0 / CP_OPT_LEAST_CAP)) &&
-           are_floats(a->scores.slopes, a->n_heads) && are_floats(a->scores.sinks, a->n_heads) &&
-           a->scores.biases.bias == NULL;
+           are_floats(a->scores.slopes, h) && are_floats(a->scores.sinks, h) &&
+           are_floats(a->scores.biases.bias, h * n);
 }
 
 static int is_supported(const struct cp_attention *a) {

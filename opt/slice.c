@@ -47,15 +47,14 @@ static long long row_of_task(const struct opt_slice *slice, int i) {
     return (slice->first + i) / group_of(slice->call->attention);
 }
 
-/* The query head of row i of a head. */
-static int query_head_of(const struct opt_head *h, int i) {
+int cp_opt_query_head(const struct opt_head *h, int i) {
     int group = group_of(h->slice->call->attention);
     return h->g * group + (int)((h->slice->first + i) % group);
 }
 
 /* Where row i of a head is in an array [rows][h], in which its query row is number `row`. */
 static size_t place(const struct opt_head *h, int i, size_t row) {
-    return row * (size_t)h->slice->call->attention->n_heads + (size_t)query_head_of(h, i);
+    return row * (size_t)h->slice->call->attention->n_heads + (size_t)cp_opt_query_head(h, i);
 }
 
 /* The last task that begins at this slice or before. */
@@ -158,7 +157,7 @@ static float *slopes_of(const struct opt_head *h) {
 static void take_slopes(const struct opt_head *h) {
     const double *slopes = h->slice->call->attention->scores.slopes;
     for (int i = 0; i < h->slice->task->width && slopes != NULL; i++) {
-        slopes_of(h)[i] = i < h->slice->rows ? (float)slopes[query_head_of(h, i)] : 0.0F;
+        slopes_of(h)[i] = i < h->slice->rows ? (float)slopes[cp_opt_query_head(h, i)] : 0.0F;
     }
 }
 

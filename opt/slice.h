@@ -50,6 +50,9 @@ struct opt_run {
 /* The x-th K/V head of the slice. */
 struct opt_head cp_opt_head(const struct opt_slice *slice, int x);
 
+/* The query head of row i of a head. */
+int cp_opt_query_head(const struct opt_head *h, int i);
+
 /* Bytes from one key to the next, or from one value (WIDTH-2). */
 static inline size_t opt_row_bytes(const struct cp_attention *a, int values) {
     return values ? (size_t)a->v_row * cp_number_size(a->v_type)
@@ -93,15 +96,18 @@ static inline struct opt_states opt_states_of(const struct opt_head *h,
 /* Do scores change before they are weighed? (A sink changes none.) */
 static inline int opt_changes_scores(const struct opt_slice *slice) {
     const struct cp_scores *scores = &slice->call->attention->scores;
-    return scores->cap != 0.0 || scores->slopes != NULL;
+    return scores->cap != 0.0 || scores->slopes != NULL || scores->biases.bias != NULL;
 }
 
 /* NUM-18: the scales of a tile's keys, from those of K or of V; NULL: 0, there are none. */
 int cp_opt_scales_of(const struct opt_head *h, const struct opt_tile *tile, const float *scales,
                      float scale[CP_OPT_KEYS]);
 
-/* How those of the tile that see() has looked at last change. */
+/* How those of the tile that see() has looked at last change, but for a table of biases. */
 struct opt_change cp_opt_change_of(const struct opt_head *h);
+
+/* SCORE-5: adds the table's biases to the scores of a tile, which have the other changes. */
+void cp_opt_add_biases(const struct opt_head *h, const struct opt_tile *tile);
 
 /* Rescales o where the maximum has grown. */
 void cp_opt_rescale(const struct opt_head *h);

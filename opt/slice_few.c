@@ -87,6 +87,9 @@ static void weigh_few(const struct opt_head *h, const struct opt_tile *tile) {
     if (opt_changes_scores(slice)) {
         struct opt_change change = cp_opt_change_of(h);
         slice->kernels->change_rows(h->at.score, slice->rows, tile->n, &change);
+        if (a->scores.biases.bias != NULL) {
+            cp_opt_add_biases(h, tile);
+        }
         scale = 1.0F;
     }
     if (tile->masked) {

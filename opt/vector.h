@@ -378,7 +378,9 @@ INLINE void change_column(float *score, size_t stride, int keys, int i,
 }
 
 #define BY_CHANGE(CALL)                                                                            \
-    if (change->slope == NULL) {                                                                   \
+    if (change->slope == NULL && change->cap == 0.0F) {                                            \
+        CALL(0, 0);                                                                                \
+    } else if (change->slope == NULL) {                                                            \
         CALL(1, 0);                                                                                \
     } else if (change->cap == 0.0F) {                                                              \
         CALL(0, 1);                                                                                \

@@ -7,16 +7,19 @@
 #include "attend_case.h"
 #include "chunkproof/score_shift.h"
 
-#define SCORE_CASE_HEADS 64
+#define SCORE_CASE_HEADS  64
+#define SCORE_CASE_BIASES 150 /* of a head, at most */
 
 /* Numbers of bfloat16, as in the gate. */
 struct score_case {
     double slopes[SCORE_CASE_HEADS], sinks[SCORE_CASE_HEADS];
+    double biases[SCORE_CASE_HEADS * SCORE_CASE_BIASES];
 };
 
-/* Gives the case a cap, slopes and sinks, each or not: by seed all eight ways in turn. Caps, from
- * one that makes all scores equal to one that changes none much; slopes of both signs, and 0; sinks
- * among the scores, and far above and below. */
+/* Gives the case a cap, slopes, sinks and a table of biases (SCORE-5), each or not: by seed all
+ * sixteen ways in turn. Caps, from one that makes all scores equal to one that changes none much;
+ * slopes of both signs, and 0; sinks among the scores, and far above and below; tables of few
+ * entries, for distances of which most are before them or behind, and of many. */
 void score_case_draw(struct attend_case *c, struct score_case *drawn, unsigned long long seed);
 
 /* 1 when the case has any of these. */

@@ -331,8 +331,8 @@ static double changed(const struct opt_change *change, float sum, int i, int j, 
     return score + shift.shift;
 }
 
-/* SCORE-4: a cap, a bias and both, by row and by column; nothing behind the keys of columns, and
- * behind the padded keys of rows. */
+/* SCORE-4: a cap, a bias, both and neither, by row and by column; nothing behind the keys of
+ * columns, and behind the padded keys of rows. */
 static void changing_by_row_and_by_column(void **unused) {
     float sums[16 * CP_OPT_KEYS], rows[16 * CP_OPT_KEYS], columns[CP_OPT_KEYS * 16];
     float slope[16], distance[16];
@@ -345,11 +345,11 @@ static void changing_by_row_and_by_column(void **unused) {
     }
     for (int i = 0, version; (version = opt_case_version(i)) != 0; i++) {
         struct cp_opt_kernels kernels = cp_opt_kernels_of(version);
-        for (int x = 0; x < 3 * CP_OPT_KEYS; x++) {
-            int keys = 1 + x / 3, padded = (keys + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
-            float cap = x % 3 == 2 ? 0.0F : 3.0F, inverse = cap == 0.0F ? 0.0F : 1.0F / 3.0F;
-            struct opt_change change = {1.7F, cap, inverse, x % 3 ? slope : NULL,
-                                        x % 3 ? distance : NULL};
+        for (int x = 0; x < 4 * CP_OPT_KEYS; x++) {
+            int keys = 1 + x / 4, padded = (keys + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
+            float cap = x % 4 < 2 ? 0.0F : 3.0F, inverse = cap == 0.0F ? 0.0F : 1.0F / 3.0F;
+            struct opt_change change = {1.7F, cap, inverse, x % 2 ? slope : NULL,
+                                        x % 2 ? distance : NULL};
             memcpy(rows, sums, sizeof rows);
             kernels.change_rows(rows, 16, keys, &change);
             for (int at = 0; at < 16 * CP_OPT_KEYS; at++) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Changed scores of fast attention (spec/scores.md), in every version that the machine can run:
- * within the certified tolerance of attention with a cap, a bias by distance and a sink (NUM-15),
- * alone and together, with windows and without, over trees and over runs at any positions; the same
- * bits from any number of threads; rows that see only the sink; what is refused. tanh itself is in
- * test_opt_tanh.c, the loops are in test_opt_kernels.c. */
+ * within the certified tolerance of attention with a cap, biases by distance (of slopes and of a
+ * table) and a sink (NUM-15), alone and together, with windows and without, over trees and over
+ * runs at any positions; the same bits from any number of threads; rows that see only the sink;
+ * what is refused. tanh itself is in test_opt_tanh.c, the loops are in test_opt_kernels.c. */
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +19,7 @@
 #include "chunkproof/number.h"
 #include "chunkproof/status.h"
 #include "opt_case.h"
+#include "random.h"
 #include "runs_case.h"
 #include "runs_plan.h"
 #include "score_case.h"
@@ -49,9 +51,9 @@ static void check(const struct shape *shape, struct cp_window window, unsigned l
         int status = opt_case_run(opt, &c, (int)(seed % 8));
         int wrong = status == CP_OK ? opt_case_wrong(&c, 40, largest) : 0;
         if (status != CP_OK || wrong > 0) {
-            print_error("version %d, cap %g, slopes %d, sinks %d\n", version,
+            print_error("version %d, cap %g, slopes %d, sinks %d, biases %d\n", version,
                         c.attention.scores.cap, c.attention.scores.slopes != NULL,
-                        c.attention.scores.sinks != NULL);
+                        c.attention.scores.sinks != NULL, c.attention.scores.biases.bias != NULL);
             case_print(&c);
         }
         assert_int_equal(status, CP_OK);
@@ -66,7 +68,7 @@ static struct cp_window window_of(int seed) {
     return (struct cp_window){keys[seed % 7], ahead[seed / 7 % 3], kept[seed / 3 % 4]};
 }
 
-/* SCORE-1 to SCORE-4: forests of small chunks, with rows at positions of PREFILL-1 and at others,
+/* SCORE-1 to SCORE-5: forests of small chunks, with rows at positions of PREFILL-1 and at others,
  * also below 0 and behind all keys. */
 static void forests_have_scores(void **unused) {
     double largest = 0.0;
@@ -142,6 +144,17 @@ static void types_and_values(void **unused) {
 static float out[ROWS * HEADS][RUNS_POSITIONS];
 static double lse[ROWS * HEADS];
 
+/* SCORE-2, SCORE-5: of a key so far from the row. Both are exact here. */
+static double bias_of(const struct cp_scores *scores, int head, int distance) {
+    const struct cp_biases *table = &scores->biases;
+    double bias = scores->slopes == NULL ? 0.0 : scores->slopes[head] * distance;
+    int i = table->own - distance;
+    if (table->bias != NULL) {
+        bias += table->bias[head * table->n + (i < 0 ? 0 : i < table->n ? i : table->n - 1)];
+    }
+    return bias;
+}
+
 /* Q is 0, and the value of a key is 1 in its own column: there stands its weight. The scores are
  * exact. A weight is an exponential, which is multiplied by another one for each run and task that
  * comes behind; they are added up. All are positive: relative errors add up. */
@@ -153,7 +166,7 @@ static void expect_rows(const struct prompts *p, const struct cp_scores *scores)
             double weight[RUNS_POSITIONS], sum = exp(scores->sinks[head]);
             for (int j = 0; j < RUNS_POSITIONS; j++) {
                 int seen = prompts_output(p, s, row, j) > 0.0;
-                weight[j] = seen ? exp(scores->slopes[head] * (j - p->position[row])) : 0.0;
+                weight[j] = seen ? exp(bias_of(scores, head, j - p->position[row])) : 0.0;
                 sum += weight[j];
             }
             for (int j = 0; j < RUNS_POSITIONS; j++) {
@@ -177,47 +190,85 @@ static void attend_prompts(const struct prompts *p, struct cp_attention *a, stru
     expect_rows(p, &a->scores);
 }
 
-/* SCORE-2: positions of runs, in any order and with gaps, not numbers of keys; descriptors of each
- * kind. */
+#define MOST_BIASES (2 * RUNS_POSITIONS)
+
+/* Slopes, a table or both. A table is of few entries, or of more than there are distances. The
+ * row's own is any of them, and the first one where rows see keys ahead. */
+static void draw_biases(struct cp_scores *scores, double *bias, int seed, int ahead) {
+    unsigned long long random = (unsigned)seed;
+    for (int i = 0; i < HEADS * MOST_BIASES; i++) {
+        bias[i] = (random_below(&random, 1024) - 512) / 64.0;
+    }
+    int n = 1 + random_below(&random, seed % 4 < 2 ? 9 : MOST_BIASES);
+    scores->biases =
+        (struct cp_biases){seed % 3 ? bias : NULL, n, ahead > 0 ? 0 : random_below(&random, n)};
+    scores->slopes = seed % 3 == 1 ? NULL : scores->slopes;
+}
+
+/* The same plan and rows, `by` further. */
+static void move(struct cp_plan *plan, int *position, int n_rows, int by) {
+    for (int i = 0; i < plan->n_shared; i++) {
+        plan->shared[i].position += by;
+    }
+    for (int s = 0; s < plan->n_sequences; s++) {
+        for (int i = 0; i < plan->sequence[s].n_chunks; i++) {
+            plan->sequence[s].run[i].position += by;
+        }
+    }
+    for (int row = 0; row < n_rows; row++) {
+        position[row] += by;
+    }
+}
+
+/* SCORE-2, SCORE-5: positions of runs, in any order and with gaps, not numbers of keys; descriptors
+ * of each kind; also so far away that binary32 does not have these positions. */
 static void prompts_of_modules_have_these_scores(void **unused) {
     static struct prompts p;
     static double wide_k[NUMBERS], wide_v[NUMBERS];
     static float q[ROWS * HEADS * RUNS_POSITIONS], k[NUMBERS], v[NUMBERS];
+    static double bias[HEADS * MOST_BIASES];
     const double slopes[HEADS] = {0.25, -0.125, 0.0, 0x1p-6}, sinks[HEADS] = {1.5, -2.0, 0.5, 4.0};
+    int position[ROWS];
     struct cp_plan *plan;
     (void)unused;
     assert_int_equal(cp_plan_new(&plan), CP_OK);
     prompts_new(&p);
-    for (int seed = 1; seed <= 60; seed++) {
+    for (int seed = 1; seed <= 120; seed++) {
+        int far = seed / 2 % 4 == 0;
         prompts_make(&p, (unsigned)seed);
         p.window = seed % 2 ? window_of(seed * 4) : (struct cp_window){0, 0, 0};
+        p.window.kept = far ? 0 : p.window.kept;
         prompts_fill(p.plan, wide_k, wide_v);
         for (int i = 0; i < NUMBERS; i++) {
             k[i] = (float)wide_k[i];
             v[i] = (float)wide_v[i];
         }
-        runs_as_plan(plan, p.plan, seed % RUNS_WAYS);
-        struct cp_attention a = {.plan = plan,
-                                 .stamp = plan->stamp,
-                                 .n_heads = HEADS,
-                                 .n_kv_heads = 1,
-                                 .head_dim = RUNS_POSITIONS,
-                                 .value_dim = RUNS_POSITIONS,
-                                 .v_row = RUNS_POSITIONS,
-                                 .scale = 1.0,
-                                 .query_begin = p.rows,
-                                 .position = p.position,
-                                 .window = p.window,
-                                 .scores = {seed % 3 ? 0.0 : 2.0, slopes, sinks},
-                                 .q_type = CP_FP32,
-                                 .k_type = CP_FP32,
-                                 .v_type = CP_FP32,
-                                 .out_type = CP_FP32,
-                                 .q = q,
-                                 .k = k,
-                                 .v = v,
-                                 .out = out,
-                                 .lse = lse};
+        runs_as_plan(plan, p.plan, seed / 3 % RUNS_WAYS);
+        memcpy(position, p.position, sizeof position);
+        move(plan, position, p.rows[p.plan->n_sequences], far ? CP_MAX_WINDOW - seed : 0);
+        struct cp_attention a = {
+            .plan = plan,
+            .stamp = plan->stamp,
+            .n_heads = HEADS,
+            .n_kv_heads = 1,
+            .head_dim = RUNS_POSITIONS,
+            .value_dim = RUNS_POSITIONS,
+            .v_row = RUNS_POSITIONS,
+            .scale = 1.0,
+            .query_begin = p.rows,
+            .position = position,
+            .window = p.window,
+            .scores = {.cap = seed % 5 ? 0.0 : 2.0, .slopes = slopes, .sinks = sinks},
+            .q_type = CP_FP32,
+            .k_type = CP_FP32,
+            .v_type = CP_FP32,
+            .out_type = CP_FP32,
+            .q = q,
+            .k = k,
+            .v = v,
+            .out = out,
+            .lse = lse};
+        draw_biases(&a.scores, bias, seed, p.window.ahead);
         for (int i = 0, version; (version = opt_case_version(i)) != 0; i++) {
             struct cp_opt *opt = opt_of(1 + seed % 3, version);
             attend_prompts(&p, &a, opt);
@@ -230,11 +281,14 @@ static void prompts_of_modules_have_these_scores(void **unused) {
 
 /* ---- The same bits ---- */
 
-/* Slopes of 0, and a sink far below that is beside a key. */
+/* Slopes of 0, a table of 0, and a sink far below that is beside a key. */
 static void what_adds_nothing_changes_no_bit(void **unused) {
     double zeros[SCORE_CASE_HEADS] = {0}, low[SCORE_CASE_HEADS];
-    const struct cp_scores nothing[] = {
-        {0.0, zeros, NULL}, {-0.0, NULL, NULL}, {0.0, NULL, low}, {0.0, zeros, low}};
+    const struct cp_scores nothing[] = {{.slopes = zeros},
+                                        {.cap = -0.0, .biases = {NULL, -7, -8}},
+                                        {.biases = {zeros, 1, 0}},
+                                        {.sinks = low},
+                                        {.slopes = zeros, .sinks = low}};
     (void)unused;
     for (int i = 0; i < SCORE_CASE_HEADS; i++) {
         low[i] = -0x1p30;
@@ -250,10 +304,10 @@ static void what_adds_nothing_changes_no_bit(void **unused) {
             case_make(&c, &shape, 4700 + seed);
             assert_int_equal(opt_case_run(opt, &c, 0), CP_OK);
             struct opt_results results = opt_results_of(&c);
-            for (int x = 0; x < 4; x++) {
+            for (int x = 0; x < 5; x++) {
                 c.attention.scores = nothing[x];
                 assert_int_equal(opt_case_run(opt, &c, x), CP_OK);
-                for (int at = 0; at < c.n_rows * shape.n_heads && x >= 2; at++) {
+                for (int at = 0; at < c.n_rows * shape.n_heads && x >= 3; at++) {
                     if (isinf(results.lse[at])) { /* a row without keys has its sink */
                         assert_true(c.attention.lse[at] == low[0]);
                         c.attention.lse[at] = results.lse[at];
@@ -323,7 +377,7 @@ static void a_sink_alone_leaves_zeros(void **unused) {
             for (int head = 0; head < SCORE_CASE_HEADS; head++) {
                 sinks[head] = (seed % 3 ? -1.0 : 2000.0) * (1.0 + head);
             }
-            c.attention.scores = (struct cp_scores){seed % 4 ? 0.0 : 30.0, NULL, sinks};
+            c.attention.scores = (struct cp_scores){.cap = seed % 4 ? 0.0 : 30.0, .sinks = sinks};
             assert_int_equal(opt_case_run(opt, &c, 0), CP_OK);
             for (int at = 0; at < c.n_rows * shape.n_heads; at++) {
                 int none = case_visible(&c, at / shape.n_heads) == 0;
@@ -372,7 +426,8 @@ static void numbers_beyond_binary32_are_refused(void **unused) {
     case_make(&c, &small, 5001);
     for (int i = 0; i < 5 + 2 * 6; i++) {
         double *number = i % 2 ? &slopes[i / 2 % 4] : &sinks[i / 2 % 4];
-        c.attention.scores = (struct cp_scores){i < 5 ? caps[i] : 0.0, slopes, sinks};
+        c.attention.scores =
+            (struct cp_scores){.cap = i < 5 ? caps[i] : 0.0, .slopes = slopes, .sinks = sinks};
         if (i >= 5) {
             *number = numbers[(i - 5) / 2];
         }
@@ -382,6 +437,47 @@ static void numbers_beyond_binary32_are_refused(void **unused) {
         c.attention.scores.cap = i % 2 ? CP_OPT_LEAST_CAP : 1.0 / CP_OPT_LEAST_CAP;
         assert_int_equal(opt_case_run(opt, &c, 0), CP_OK);
         *number = 0.0;
+    }
+    cp_opt_free(opt);
+    case_free(&c);
+}
+
+/* SCORE-5: the same of each entry of each head, and of no number beside them. */
+static void entries_beyond_binary32_are_refused(void **unused) {
+    enum { N = 3 };
+    const double numbers[] = {0x1p128, -0x1p128, DBL_MAX, INFINITY, -INFINITY, NAN};
+    double bias[1 + 4 * N + 1] = {NAN};
+    struct attend_case c;
+    struct cp_opt *opt = opt_of(1, CP_OPT_PORTABLE);
+    (void)unused;
+    case_make(&c, &small, 5002);
+    bias[1 + 4 * N] = NAN;
+    c.attention.scores.biases = (struct cp_biases){bias + 1, N, 1};
+    for (int i = 0; i < 4 * N; i++) {
+        bias[1 + i] = numbers[i % 6];
+        assert_int_equal(opt_case_run(opt, &c, 0), CP_ERROR_UNSUPPORTED);
+        assert_int_equal(cp_opt_workspace(opt, &c.attention), 0);
+        bias[1 + i] = i % 2 ? -FLT_MAX : FLT_MAX;
+        assert_int_equal(opt_case_run(opt, &c, 0), CP_OK);
+        bias[1 + i] = 0.0;
+    }
+    cp_opt_free(opt);
+    case_free(&c);
+}
+
+/* SCORE-5: a table without the row's own bias is an argument that is wrong, and has no numbers. */
+static void tables_without_the_rows_own_bias(void **unused) {
+    const int bad[][2] = {{0, 0}, {3, 3}, {3, -1}, {INT_MIN, INT_MIN}, {INT_MIN, INT_MAX}};
+    const double bias[4 * 3] = {0};
+    struct attend_case c;
+    struct cp_opt *opt = opt_of(1, CP_OPT_PORTABLE);
+    (void)unused;
+    case_make(&c, &small, 5003);
+    size_t size = cp_opt_workspace(opt, &c.attention);
+    for (int i = 0; i < 5; i++) {
+        c.attention.scores.biases = (struct cp_biases){bias, bad[i][0], bad[i][1]};
+        assert_int_equal(cp_opt_workspace(opt, &c.attention), size);
+        assert_int_equal(opt_case_run(opt, &c, 0), CP_ERROR_ARGUMENT);
     }
     cp_opt_free(opt);
     case_free(&c);
@@ -399,6 +495,8 @@ int main(void) {
         cmocka_unit_test(a_sink_alone_leaves_zeros),
         cmocka_unit_test(the_workspace_does_not_depend_on_the_scores),
         cmocka_unit_test(numbers_beyond_binary32_are_refused),
+        cmocka_unit_test(entries_beyond_binary32_are_refused),
+        cmocka_unit_test(tables_without_the_rows_own_bias),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,11 +100,12 @@ size_t cp_opt_workspace(const struct cp_opt *opt, const struct cp_attention *att
  *   CP_ERROR_ARGUMENT     also when opt is NULL
  *   CP_ERROR_UNSUPPORTED  a type of Q, K or V is CP_FP64, the scale is above FLT_MAX in
  *                         magnitude, a cap is neither 0 nor from CP_OPT_LEAST_CAP to its
- *                         reciprocal, a slope or a sink is no number or above FLT_MAX in magnitude;
- *                         checked after CP_ERROR_SHAPE and before CP_ERROR_WORKSPACE
+ *                         reciprocal, a slope, a sink or a bias is no number or above FLT_MAX in
+ *                         magnitude; checked after CP_ERROR_SHAPE and before CP_ERROR_WORKSPACE
  *   CP_ERROR_WORKSPACE    the workspace has fewer bytes than cp_opt_workspace() says
- * Slopes, sinks and the cap are rounded to binary32. So are distances of 2^24 and more between a
- * key and a row; the tolerance does not count that.
+ * Slopes, sinks, biases and the cap are rounded to binary32. So are distances of 2^24 and more
+ * between a key and a row that slopes are multiplied by; the tolerance does not count that. A table
+ * of biases is read once in each call to check its numbers, all entries of all heads (SCORE-5).
  * With a mask it reads no tile, which is up to 64 consecutive keys, of which no row sees a key.
  * With a window it reads K and V of the keys that some row sees, and of up to 62 keys between two
  * of these. Its time goes by these keys and by the length of the plan, not by the context.
