@@ -414,7 +414,8 @@ static int check_mask(cp_cuda *cuda, const cp_mask &mask) {
                : failed(cuda, CP_ERROR_ARGUMENT, "mask.begin is not aligned");
 }
 
-/* SCORE-1: a cap whose reciprocal is a normal number of binary32, also times log2(e). */
+/* SCORE-1: a cap whose reciprocal is a normal number of binary32, also times log2(e). SCORE-5: a
+ * table that has the row's own bias. */
 static int check_scores(cp_cuda *cuda, const cp_scores &scores) {
     if (scores.cap != 0.0 &&
         !(scores.cap >= CP_CUDA_LEAST_CAP && scores.cap <= 1.0 / CP_CUDA_LEAST_CAP)) {
@@ -423,13 +424,18 @@ static int check_scores(cp_cuda *cuda, const cp_scores &scores) {
     const struct {
         const char *name;
         const double *address;
-    } lists[] = {{"slopes", scores.slopes}, {"sinks", scores.sinks}};
+    } lists[] = {
+        {"slopes", scores.slopes}, {"sinks", scores.sinks}, {"biases.bias", scores.biases.bias}};
     for (const auto &list : lists) {
         if (!is_aligned(list.address, alignof(double))) {
             return failed(cuda, CP_ERROR_ARGUMENT, "scores.%s is not aligned", list.name);
         }
     }
-    return CP_OK;
+    const cp_biases &biases = scores.biases;
+    return biases.bias == nullptr || (0 <= biases.own && biases.own < biases.n)
+               ? CP_OK
+               : failed(cuda, CP_ERROR_ARGUMENT, "scores.biases.own is %d, and n is %d", biases.own,
+                        biases.n);
 }
 
 /* NUM-18 */

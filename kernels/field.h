@@ -32,7 +32,7 @@ struct Field {
     typedef unsigned Weight;     /* of Z_p */
     typedef unsigned Scale;      /* of Z_q */
     typedef unsigned Log;        /* of Z_p: the sum of w^s itself, without a logarithm */
-    typedef unsigned Given;      /* of Z_q: slopes and sinks */
+    typedef unsigned Given;      /* of Z_q: slopes, biases and sinks */
     typedef unsigned Cap;        /* of Z_q; 0: none */
 
     static __device__ Score none() {
@@ -72,6 +72,10 @@ struct Field {
     static __device__ Score biased(Score s, Score slope, long long distance) {
         long long left = distance % q;
         return (s + slope * static_cast<unsigned>(left < 0 ? left + q : left) % q) % q;
+    }
+
+    static __device__ Score sum(Score a, Score b) {
+        return (a + b) % q;
     }
 
     static __device__ Score maximum(Score a, Score b) {

@@ -72,6 +72,9 @@ void with_problem(const cp_cuda *cuda, const cp_cuda_attention *a, const Run &ru
     p.cap = A::cap_of(a->scores.cap);
     p.slopes = a->scores.slopes;
     p.sinks = a->scores.sinks;
+    p.biases = a->scores.biases.bias;
+    p.n_biases = a->scores.biases.n;
+    p.own_bias = a->scores.biases.own;
     p.q = static_cast<const typename A::Key *>(a->q);
     p.k = static_cast<const typename A::StoredKey *>(a->k);
     p.v = static_cast<const typename A::StoredValue *>(a->v);

@@ -67,6 +67,8 @@ template <class A> struct Problem : cp_dims, Cache<A>, Mask<A> {
     typename A::Cap cap;             /* SCORE-1, or none */
     const typename A::Given *slopes; /* [h] SCORE-2, or NULL */
     const typename A::Given *sinks;  /* [h] SCORE-3, or NULL */
+    const typename A::Given *biases; /* [h][n_biases] SCORE-5, or NULL */
+    int n_biases, own_bias;          /* own_bias: the entry of the row's own position */
 
     typename A::Score *part_m;  /* [n_parts][h]: m of each partial result (MERGE-1) */
     typename A::Weight *part_n; /* [n_parts][h]: n */

@@ -73,7 +73,7 @@ template <class Format> struct RealOf {
     typedef float Weight;
     typedef float Scale;
     typedef double Log;
-    typedef double Given; /* slopes and sinks, as the caller has them */
+    typedef double Given; /* slopes, biases and sinks, as the caller has them */
 
     /* SCORE-1, in the unit of scores; zeros: none. */
     struct Cap {
@@ -125,7 +125,7 @@ template <class Format> struct RealOf {
         return cap.cap * tanhf(s * cap.inverse);
     }
 
-    /* A slope or a sink in the unit of scores. */
+    /* A slope, a bias or a sink in the unit of scores. */
     static __device__ Score score_of(Given x) {
         return static_cast<float>(x);
     }
@@ -133,6 +133,10 @@ template <class Format> struct RealOf {
     /* A distance below 2^24 is exact. */
     static __device__ Score biased(Score s, Score slope, long long distance) {
         return s + slope * static_cast<float>(distance);
+    }
+
+    static __device__ Score sum(Score a, Score b) {
+        return a + b;
     }
 
     static __device__ Score maximum(Score a, Score b) {
@@ -201,8 +205,8 @@ template <class Format> struct RealOf {
     }
 };
 
-/* The same with scores in bits: the scale has the factor log2(e), as caps, slopes and sinks have,
- * and the exponential is a power of two. */
+/* The same with scores in bits: the scale has the factor log2(e), as caps, slopes, biases and sinks
+ * have, and the exponential is a power of two. */
 template <class Nats> struct InBits : Nats {
     typedef typename Nats::Score Score;
     typedef typename Nats::Weight Weight;

@@ -98,3 +98,14 @@ void runs_as_plan(struct cp_plan *to, const struct cp_plan *plan, int way) {
         }
     }
 }
+
+void runs_move(struct cp_plan *plan, int by) {
+    for (int i = 0; i < plan->n_shared; i++) {
+        plan->shared[i].position += by;
+    }
+    for (int s = 0; s < plan->n_sequences; s++) {
+        for (int i = 0; i < plan->sequence[s].n_chunks; i++) {
+            plan->sequence[s].run[i].position += by;
+        }
+    }
+}

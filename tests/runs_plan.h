@@ -20,6 +20,9 @@ enum {
  * is in use, and not the stamp. */
 void runs_as_plan(struct cp_plan *to, const struct cp_plan *plan, int way);
 
+/* The same plan of the same keys, at positions that are larger by this. */
+void runs_move(struct cp_plan *plan, int by);
+
 #ifdef __cplusplus
 }
 #endif

@@ -70,9 +70,9 @@ static void judge_each_version(LateRig &rig) {
     }
 }
 
-/* SCORE-1 to 4, through the launcher: all eight ways to have a cap, slopes and sinks. */
+/* SCORE-1 to 5, through the launcher: all ways to have a cap, slopes, sinks and a table. */
 static void scores_are_changed(void **) {
-    for (int seed = 0; seed < 8; seed++) {
+    for (int seed = 0; seed < 32; seed++) {
         LateRig rig(small(64), 1 + seed);
         score_case drawn;
         rig.change_scores(drawn, seed);
@@ -483,13 +483,14 @@ static void wrong_arguments_are_refused(void **) {
     rig.must(rig.attend());
 }
 
-static const float *at(std::uintptr_t address) {
-    return reinterpret_cast<const float *>(address);
+template <class T = float> static const T *at(std::uintptr_t address) {
+    return reinterpret_cast<const T *>(address);
 }
 
 static void wrong_attention_is_refused(void **) {
     LateRig rig(plain_shape);
     rig.start();
+    rig.attention.scores.biases = {at<double>(8), 1, 0}; /* a right one */
     typedef cp_cuda_attention A;
     const struct {
         const char *text;
@@ -500,24 +501,23 @@ static void wrong_attention_is_refused(void **) {
         {"k is NULL", CP_ERROR_ARGUMENT, [](A &a) { a.k = nullptr; }},
         {"v is NULL", CP_ERROR_ARGUMENT, [](A &a) { a.v = nullptr; }},
         {"out is NULL", CP_ERROR_ARGUMENT, [](A &a) { a.out = nullptr; }},
-        {"k is not aligned", CP_ERROR_ARGUMENT,
-         [](A &a) { a.k = static_cast<const char *>(a.k) + 8; }},
+        {"k is not aligned", CP_ERROR_ARGUMENT, [](A &a) { a.k = at(8); }},
         {"scale is nan", CP_ERROR_ARGUMENT, [](A &a) { a.scale = NAN; }},
         {"scale is inf", CP_ERROR_ARGUMENT, [](A &a) { a.scale = INFINITY; }},
         {"scale is 1e+39", CP_ERROR_ARGUMENT, [](A &a) { a.scale = 1e39; }},
         {"window.keys is -1", CP_ERROR_ARGUMENT, [](A &a) { a.window.keys = -1; }},
         {"window.ahead is -2", CP_ERROR_ARGUMENT, [](A &a) { a.window.ahead = -2; }},
-        {"window.kept is 1073741825", CP_ERROR_ARGUMENT,
-         [](A &a) { a.window.kept = CP_MAX_WINDOW + 1; }},
+        {"kept is 1073741825", CP_ERROR_ARGUMENT, [](A &a) { a.window.kept = CP_MAX_WINDOW + 1; }},
         {"scores.cap is -1", CP_ERROR_ARGUMENT, [](A &a) { a.scores.cap = -1.0; }},
         {"scores.cap is nan", CP_ERROR_ARGUMENT, [](A &a) { a.scores.cap = NAN; }},
         {"scores.cap is inf", CP_ERROR_ARGUMENT, [](A &a) { a.scores.cap = INFINITY; }},
         {"scores.cap is 1e-38", CP_ERROR_ARGUMENT, [](A &a) { a.scores.cap = 1e-38; }},
         {"scores.cap is 8.5e+37", CP_ERROR_ARGUMENT, [](A &a) { a.scores.cap = 8.5e37; }},
-        {"scores.slopes is not aligned", CP_ERROR_ARGUMENT,
-         [](A &a) { a.scores.slopes = reinterpret_cast<const double *>(std::uintptr_t{12}); }},
-        {"scores.sinks is not aligned", CP_ERROR_ARGUMENT,
-         [](A &a) { a.scores.sinks = reinterpret_cast<const double *>(std::uintptr_t{4}); }},
+        {"slopes is not aligned", CP_ERROR_ARGUMENT, [](A &a) { a.scores.slopes = at<double>(4); }},
+        {"sinks is not aligned", CP_ERROR_ARGUMENT, [](A &a) { a.scores.sinks = at<double>(4); }},
+        {"biases.bias is", CP_ERROR_ARGUMENT, [](A &a) { a.scores.biases.bias = at<double>(4); }},
+        {"own is 1, and n is 1", CP_ERROR_ARGUMENT, [](A &a) { a.scores.biases.own = 1; }},
+        {"own is -1, and n is 1", CP_ERROR_ARGUMENT, [](A &a) { a.scores.biases.own = -1; }},
         {"n_heads 0", CP_ERROR_SHAPE, [](A &a) { a.n_heads = 0; }},
         {"n_kv_heads 3", CP_ERROR_SHAPE, [](A &a) { a.n_kv_heads = 3; }},
         {"n_kv_heads 0", CP_ERROR_SHAPE, [](A &a) { a.n_kv_heads = 0; }},

@@ -36,6 +36,7 @@ static Memory<A> run(const attend_case &c, int version, const Schedule &schedule
     p.cap = A::cap_of(c.attention.scores.cap);
     p.slopes = c.attention.scores.slopes;
     p.sinks = c.attention.scores.sinks;
+    p.biases = c.attention.scores.biases.bias;
     p.q = static_cast<const typename A::Key *>(c.attention.q);
     p.k = static_cast<const typename A::StoredKey *>(c.attention.k);
     p.v = static_cast<const typename A::StoredValue *>(c.attention.v);
@@ -225,7 +226,7 @@ static void tanhf_is_as_exact_as_declared(void **) {
     assert_true(worst <= 1.0 && tanhf(0x1p-31f) == 0x1p-31f && tanhf(9.25f) == 1.0f);
 }
 
-/* SCORE-1 to SCORE-4 */
+/* SCORE-1 to SCORE-5 */
 static void so_are_those_of_changed_scores(void **) {
     compare_all(8, SCORES);
 }

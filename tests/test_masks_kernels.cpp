@@ -65,7 +65,7 @@ template <class Each> static void each_case(int n_seeds, bool cached, Each each)
             mask_case_take(&mask, &c, seed % MASK_N_KIND, static_cast<unsigned>(number));
             c.attention.window = window_of(s, number);
             if (number % 4 == 0) {
-                score_case_draw(&c, &drawn, static_cast<unsigned long long>(number));
+                score_case_draw(&c, &drawn, static_cast<unsigned long long>(number / 4));
             }
             each(c, Schedule(c, 1 + seed % 3), number);
             mask_case_free(&mask);

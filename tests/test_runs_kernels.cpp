@@ -17,6 +17,7 @@ extern "C" {
 #include "chunkproof/cuda.h"
 #include "kernels/real.h"
 #include "kernels/simt/device.h"
+#include "tests/random.h"
 #include "tests/runs_plan.h"
 
 static const int N_VERSIONS = 3;
@@ -105,36 +106,53 @@ static void expect_rows(const prompts &p, const std::vector<float> &out,
     }
 }
 
-/* Scores that are changed. A cap makes 0 of 0. */
+/* Scores that are changed. A cap makes 0 of 0. Each head has a slope, n entries of a table, or
+ * both. */
 struct Changes {
-    std::vector<double> slopes, sinks;
+    int n_heads, n, own;
+    std::vector<double> slopes, sinks, biases;
 
-    explicit Changes(int n_heads) {
+    Changes(int n_heads_, int n_, int own_, bool has_slopes) : n_heads(n_heads_), n(n_), own(own_) {
+        unsigned long long random = static_cast<unsigned>(1000 * n + own);
         for (int head = 0; head < n_heads; head++) {
-            slopes.push_back((head % 5 - 2) / 16.0);
+            if (has_slopes) {
+                slopes.push_back((head % 5 - 2) / 16.0);
+            }
             sinks.push_back(head % 3 * 1.5 - 1.0);
         }
+        for (int i = 0; i < n_heads * n; i++) {
+            biases.push_back((random_below(&random, 1024) - 512) / 64.0);
+        }
+    }
+
+    /* SCORE-2, SCORE-5: of a key so far from the row. */
+    double of(int head, int distance) const {
+        double bias = slopes.empty() ? 0.0 : slopes[head] * distance;
+        return biases.empty()
+                   ? bias
+                   : bias + biases[head * n + std::min(std::max(own - distance, 0), n - 1)];
     }
 };
 
-/* Weights are no longer exact. Each is an exponential of a score with 6 roundings (NUM-15), which
- * is below 20 in magnitude, and is multiplied by another one for each tile and task that comes
- * behind. Version 3 rounds it to binary16, and what is below its smallest normal number is off by
- * 2^-25. They are added up. All are positive: relative errors add up. */
+/* Weights are no longer exact. Each is an exponential of a score with 9 roundings (NUM-15: 6 of the
+ * slope, 3 of the entry and its addition), which is below 20 in magnitude, and is multiplied by
+ * another one for each tile and task that comes behind. Version 3 rounds it to binary16, and what
+ * is below its smallest normal number is off by 2^-25. They are added up. All are positive:
+ * relative errors add up. */
 static void expect_changed(const prompts &p, const Changes &changes, const std::vector<float> &out,
                            const std::vector<double> &lse, int version) {
     const double u = 0x1p-24;
-    const int n_heads = static_cast<int>(changes.slopes.size());
+    const int n_heads = changes.n_heads;
     for (int s = 0; s < p.plan->n_sequences; s++) {
         double steps = p.plan->sequence[s].n_chunks + 4.0;
-        double off = (RUNS_POSITIONS + 8.0 * steps + steps * 6.0 * 20.0) * u;
+        double off = (RUNS_POSITIONS + 8.0 * steps + steps * 9.0 * 20.0) * u;
         double rounded = version == 3 ? 0x1.01p-11 : 0.0, tiny = version == 3 ? 0x1p-24 : 0.0;
         for (int at = p.rows[s] * n_heads; at < p.rows[s + 1] * n_heads; at++) {
             int row = at / n_heads, head = at % n_heads;
             double weight[RUNS_POSITIONS], sum = std::exp(changes.sinks[head]), largest = sum;
             for (int j = 0; j < RUNS_POSITIONS; j++) {
                 bool seen = prompts_output(&p, s, row, j) > 0.0;
-                weight[j] = seen ? std::exp(changes.slopes[head] * (j - p.position[row])) : 0.0;
+                weight[j] = seen ? std::exp(changes.of(head, j - p.position[row])) : 0.0;
                 largest = std::fmax(largest, weight[j]);
                 sum += weight[j];
             }
@@ -221,8 +239,8 @@ static cp_mask loaded(Memory &memory, const prompts &p) {
 
 /* Every version on one plan, with a mask version 1. `changes`: NULL, or what changes its scores.
  * cached: 8 bits. */
-static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chunks_per_task,
-                     const Changes *changes = nullptr, bool cached = false) {
+static void try_plan(const prompts &p, const cp_plan *plan, const int *position, int n_heads,
+                     int chunks_per_task, const Changes *changes = nullptr, bool cached = false) {
     simt::Device device;
     Memory memory;
     std::size_t keys = std::size_t{RUNS_CAPACITY} * p.plan->chunk_size * RUNS_POSITIONS;
@@ -254,10 +272,13 @@ static void try_plan(const prompts &p, const cp_plan *plan, int n_heads, int chu
         a.scales = {CP_CACHE_SCALE_TOKEN, memory.loaded(of_k.scales), memory.loaded(of_v.scales)};
     }
     if (changes != nullptr) {
-        a.scores = {3.0, memory.loaded(changes->slopes), memory.loaded(changes->sinks)};
+        a.scores = {
+            3.0, nullptr, memory.loaded(changes->sinks), {nullptr, changes->n, changes->own}};
+        a.scores.slopes = changes->slopes.empty() ? nullptr : memory.loaded(changes->slopes);
+        a.scores.biases.bias = changes->biases.empty() ? nullptr : memory.loaded(changes->biases);
     }
     assert_int_equal(cp_cuda_new(&cuda, &limits, workspace, size), CP_OK);
-    assert_int_equal(cp_cuda_update(cuda, plan, p.rows, p.position, memory.stream), CP_OK);
+    assert_int_equal(cp_cuda_update(cuda, plan, p.rows, position, memory.stream), CP_OK);
     for (int version = 1; version <= (a.mask.bits == nullptr ? N_VERSIONS : 1); version++) {
         float *out = memory.loaded(std::vector<float>(results * RUNS_POSITIONS, NAN));
         double *lse = memory.loaded(std::vector<double>(results, NAN));
@@ -281,9 +302,18 @@ static cp_window window_of(int seed) {
     return {keys[seed % 7], ahead[seed / 7 % 4], kept[seed % 5]};
 }
 
+/* Slopes, a table or both. A table is of few entries, or of more than there are distances. The
+ * row's own is any of them, and the first one where rows see keys ahead. */
+static Changes changes_of(int seed, int ahead) {
+    unsigned long long random = static_cast<unsigned>(seed);
+    int n = 1 + random_below(&random, seed % 4 < 2 ? 9 : 2 * RUNS_POSITIONS);
+    int own = ahead > 0 ? 0 : random_below(&random, n);
+    return Changes(MOST_HEADS, seed % 3 == 0 ? 0 : n, own, seed % 3 != 1);
+}
+
 static void serve_lists(bool windows, bool changed, bool cached = false, bool masked = false) {
-    const Changes many(MOST_HEADS);
     static prompts p;
+    int position[MOST_ROWS];
     cp_plan *plan = nullptr;
     int descriptors = 0;
     assert_int_equal(cp_plan_new(&plan), CP_OK);
@@ -295,9 +325,14 @@ static void serve_lists(bool windows, bool changed, bool cached = false, bool ma
         std::unique_ptr<Bits> bits(masked ? new Bits(p, seed) : nullptr);
         runs_as_plan(plan, p.plan, RUNS_LISTS);
         plan->stamp.step = static_cast<unsigned long long>(seed);
+        int by = changed && seed % 4 == 1 ? CP_MAX_WINDOW - seed : 0;
+        p.window.kept = by > 0 ? 0 : p.window.kept;
+        runs_move(plan, by);
+        std::transform(p.position, p.position + MOST_ROWS, position, [&](int t) { return t + by; });
         bool is_many = seed % 4 == 0 || changed;
-        try_plan(p, plan, is_many ? MOST_HEADS : 1, 1 + seed % 3, changed ? &many : nullptr,
-                 cached);
+        const Changes changes = changes_of(seed, p.window.ahead);
+        try_plan(p, plan, position, is_many ? MOST_HEADS : 1, 1 + seed % 3,
+                 changed ? &changes : nullptr, cached);
         descriptors += plan->n_shared;
     }
     assert_true(descriptors > 30);
@@ -315,7 +350,8 @@ static void every_version_has_windows_over_runs(void **) {
     serve_lists(true, false);
 }
 
-/* SCORE-2, SCORE-3: distances to positions of runs, in any order and with gaps; one sink. */
+/* SCORE-2, SCORE-3, SCORE-5: distances to positions of runs, in any order and with gaps, also far
+ * away; one sink. */
 static void every_version_changes_scores_over_runs(void **) {
     serve_lists(false, true);
     serve_lists(true, true);

@@ -105,9 +105,9 @@ struct cp_cuda_limits {
 #define CP_CUDA_LEAST_CAP 0x1p-125
 
 /* One layer. The arrays are in device memory, also those of `mask`, `scores` and `scales`; q, k, v
- * and out are aligned to 16 bytes. Slopes and sinks are at most FLT_MAX / 2 in magnitude, which is
- * not checked. They and the cap are rounded to binary32. So are distances of 2^24 and more between
- * a key and a row; the tolerance does not count that. */
+ * and out are aligned to 16 bytes. Slopes, biases and sinks are at most FLT_MAX / 2 in magnitude,
+ * which is not checked. They and the cap are rounded to binary32. So are distances of 2^24 and more
+ * between a key and a row that slopes are multiplied by; the tolerance does not count that. */
 struct cp_cuda_attention {
     struct cp_stamp stamp; /* the tree's current one; a plan with another is refused (PLAN-5) */
     int version;           /* of the kernels, 1 to 3; 0: the highest that supports the call */
@@ -128,7 +128,7 @@ struct cp_cuda_attention {
     double *lse;             /* [query rows][h], natural logarithm; or NULL */
     struct cp_window window; /* which keys a row sees (WINDOW-1); all zeros: those up to its own */
     struct cp_mask mask;     /* bits that take keys away (MASK-1); all zeros: none */
-    struct cp_scores scores; /* what changes scores, and sinks (SCORE-1 to 4); all zeros: nothing */
+    struct cp_scores scores; /* what changes scores, and sinks (SCORE-1 to 5); all zeros: nothing */
     int q_type;              /* CP_FP16, which is 0, or CP_BF16 */
     int k_type, v_type;      /* both that of q, or each CP_E4M3, CP_E5M2 or CP_INT8 */
     struct cp_scales scales; /* of K and V of 8 bits (NUM-18); all zeros: none */
@@ -191,8 +191,9 @@ unsigned long long cp_cuda_generation(const struct cp_cuda *cuda);
  *   CP_ERROR_ARGUMENT     q, k, v or out is NULL or not aligned, scale is NaN or out of range, a
  *                         number of the window is negative or above CP_MAX_WINDOW, the mask has
  *                         bits and no first ones, or arrays that are not aligned, the cap is
- *                         neither 0 nor from CP_CUDA_LEAST_CAP to its reciprocal, slopes, sinks
- *                         or scales are not aligned, scales.per is unknown
+ *                         neither 0 nor from CP_CUDA_LEAST_CAP to its reciprocal, slopes, sinks,
+ *                         biases or scales are not aligned, a table of biases has not the row's
+ *                         own, scales.per is unknown
  *   CP_ERROR_SHAPE        h, h_kv, d or d_v is below 1, h is not a multiple of h_kv, or v_row is
  *                         below d_v
  *   CP_ERROR_WORKSPACE    h, d or d_v is above its limit

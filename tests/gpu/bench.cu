@@ -306,7 +306,7 @@ static void run(Clock &clock, const Load &load, double bandwidth, double rate) {
                                            nullptr,
                                            {0, 0, 0},
                                            {nullptr, nullptr, nullptr},
-                                           {0.0, nullptr, nullptr},
+                                           {0.0, nullptr, nullptr, {nullptr, 0, 0}},
                                            CP_FP16,
                                            CP_FP16,
                                            CP_FP16,

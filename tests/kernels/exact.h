@@ -3,6 +3,7 @@
 #ifndef CHUNKPROOF_TESTS_KERNELS_EXACT_H
 #define CHUNKPROOF_TESTS_KERNELS_EXACT_H
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -19,7 +20,8 @@ struct FieldData {
     std::vector<std::uint16_t> q, k, v;
     std::vector<std::uint8_t> cached_k, cached_v; /* in a case with a cache; else none */
     std::vector<unsigned> k_scales, v_scales;
-    std::vector<unsigned> slopes, sinks; /* in a case with changed scores; else none */
+    std::vector<unsigned> slopes, sinks, biases; /* in a case with changed scores; else none */
+    cp_biases table;                             /* of the case */
     unsigned scale, cap = 0;
 
     explicit FieldData(const attend_case &c) {
@@ -65,7 +67,7 @@ struct FieldData {
         }
     }
 
-    /* As many of a cap, slopes and sinks as the case has. */
+    /* As many of a cap, slopes, sinks and biases as the case has. */
     void draw_scores(const attend_case &c, unsigned long long *random) {
         const cp_scores &scores = c.attention.scores;
         for (int head = 0; head < c.shape.n_heads; head++) {
@@ -76,14 +78,23 @@ struct FieldData {
                 sinks.push_back(static_cast<unsigned>(random_below(random, Field::q)));
             }
         }
+        table = scores.biases;
+        for (int i = 0; table.bias != nullptr && i < c.shape.n_heads * table.n; i++) {
+            biases.push_back(static_cast<unsigned>(random_below(random, Field::q)));
+        }
         cap = scores.cap == 0.0 ? 0 : 1 + static_cast<unsigned>(random_below(random, 1000));
     }
 
-    /* SCORE-4 in the field, of a distance t - p. */
+    /* SCORE-4, SCORE-5 in the field, of a distance t - p. */
     unsigned long long changed(unsigned long long s, int head, long long distance) const {
         const long long q_ = Field::q;
         s = cap == 0 ? s : s * s % Field::q * s % Field::q * cap % Field::q;
-        return slopes.empty() ? s : (s + slopes[head] * ((distance % q_ + q_) % q_)) % q_;
+        s = slopes.empty() ? s : (s + slopes[head] * ((distance % q_ + q_) % q_)) % q_;
+        if (!biases.empty()) {
+            long long i = std::min(std::max(table.own - distance, 0LL), table.n - 1LL);
+            s = (s + biases[static_cast<std::size_t>(head * table.n + i)]) % Field::q;
+        }
+        return s;
     }
 };
 
@@ -141,6 +152,7 @@ static void compare_in(const attend_case &c, int version, const Schedule &schedu
     p.cap = data.cap;
     p.slopes = data.slopes.empty() ? nullptr : data.slopes.data();
     p.sinks = data.sinks.empty() ? nullptr : data.sinks.data();
+    p.biases = data.biases.empty() ? nullptr : data.biases.data();
     p.q = data.q.data();
     if constexpr (Exact::OF_8_BITS) {
         p.k = data.cached_k.data();

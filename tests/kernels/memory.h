@@ -57,6 +57,9 @@ static inline chunkproof::Problem<A> problem_of(const attend_case &c, const Sche
     p.window = c.attention.window;
     p.slopes = nullptr;
     p.sinks = nullptr;
+    p.biases = nullptr;
+    p.n_biases = c.attention.scores.biases.n;
+    p.own_bias = c.attention.scores.biases.own;
     p.out = memory.out.data();
     p.out_type = memory.out_type;
     p.lse = memory.lse.data();
@@ -98,6 +101,10 @@ static inline simt::Config config_of(const attend_case &c, const Schedule &sched
     }
     if (p.sinks != nullptr) {
         config.buffers.push_back({"sinks", p.sinks, of_heads, false});
+    }
+    if (p.biases != nullptr) {
+        const std::size_t n = static_cast<std::size_t>(p.n_biases);
+        config.buffers.push_back({"biases", p.biases, n * of_heads, false});
     }
     if constexpr (A::HAS_MASK) {
         const std::size_t rows = static_cast<std::size_t>(c.n_rows);

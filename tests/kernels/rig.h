@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "chunkproof/cuda.h"
 #include "kernels/simt/host.h"
@@ -96,9 +97,12 @@ struct Rig {
     void change_scores(score_case &drawn, int seed) {
         const std::size_t bytes = static_cast<std::size_t>(c.shape.n_heads) * sizeof(double);
         score_case_draw(&c, &drawn, static_cast<unsigned long long>(seed));
-        attention.scores = c.attention.scores;
-        for (const double **list : {&attention.scores.slopes, &attention.scores.sinks}) {
-            *list = *list == nullptr ? nullptr : static_cast<double *>(loaded(*list, bytes));
+        cp_scores &scores = attention.scores = c.attention.scores;
+        const std::size_t n = static_cast<std::size_t>(scores.biases.n);
+        const std::pair<const double **, std::size_t> lists[] = {
+            {&scores.slopes, bytes}, {&scores.sinks, bytes}, {&scores.biases.bias, n * bytes}};
+        for (const auto &[list, size] : lists) {
+            *list = *list == nullptr ? nullptr : static_cast<double *>(loaded(*list, size));
         }
         settle();
     }
