@@ -131,7 +131,8 @@ static int is_excluded(const struct cp_kernel *kernel, const struct gate_recipe 
                        "it has what cp_kernel.scores does not take: CP_SCORES_%s",
                        (changes & CP_SCORES_CAP) != 0      ? "CAP"
                        : (changes & CP_SCORES_SLOPES) != 0 ? "SLOPES"
-                                                           : "SINKS");
+                       : (changes & CP_SCORES_SINKS) != 0  ? "SINKS"
+                                                           : "BIASES");
         return 1;
     }
     if (kernel->conventions.never == 0) {

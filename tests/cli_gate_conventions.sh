@@ -238,7 +238,7 @@ ok "bits that are never asked for" not_tried
 ok "log-sum-exps in 16 bits, too many of them" coarse_parts
 ok "windows" right_as window_paged "masks      causal, window, ahead, kept (WINDOW-1)"
 ok "scores that are changed" right_as score_paged \
-    "scores     scaled, cap, slopes, sinks (SCORE-1 to SCORE-4)"
+    "scores     scaled, cap, slopes, sinks (SCORE-1 to SCORE-5)"
 ok "their other conventions" right score_splits "log-sum-exps of base 2; a row that sees no key \
 gives zeros, and a log-sum-exp of -infinity; the bias is capped, too; a bias is of the distance to \
 the row; log-sum-exps are without the sink"

@@ -44,12 +44,12 @@ static void refuses_what_is_no_kernel(void **state) {
                  "compiled with another chunkproof/kernel.h: cp_kernel.abi is");
     expect_error("gate/wrong_abi.so", "; recompile it, with .abi = CP_KERNEL_ABI");
     expect_error("gate/old_version.so",
-                 "it was compiled with version 11 of chunkproof/kernel.h, and "
-                 "this program takes version 12; recompile it; "
-                 "new are fields of `arithmetic`, whose zeros mean what was so before");
+                 "it was compiled with version 12 of chunkproof/kernel.h, and "
+                 "this program takes version 13; recompile it; "
+                 "new is CP_SCORES_BIASES, for kernels that take a table of biases");
     expect_error("gate/later_version.so",
-                 "it was compiled with version 13 of chunkproof/kernel.h, and this program is "
-                 "older: it takes version 12; use the program that came with that header");
+                 "it was compiled with version 14 of chunkproof/kernel.h, and this program is "
+                 "older: it takes version 13; use the program that came with that header");
     expect_error("gate/no_name.so", "cp_kernel.name is NULL; give it a name");
     expect_error("gate/no_attend.so", "cp_kernel.attend is NULL; it must be the function");
 }
@@ -156,7 +156,7 @@ static void names_the_wrong_field(void **state) {
         {&kernel.masks, 12, 11, "masks is 12; it may be a sum of CP_MASKS_WINDOW (1)"},
         {&kernel.masks, 14, 13, "masks is 14; it may be a sum of CP_MASKS_WINDOW (1)"},
         {&kernel.masks, -1, 0, "masks is -1; it may be a sum of CP_MASKS_WINDOW (1)"},
-        {&kernel.scores, 8, 7, "scores is 8; it may be a sum of CP_SCORES_CAP (1), CP_SCORES_SLO"},
+        {&kernel.scores, 16, 15, "scores is 16; it may be a sum of CP_SCORES_CAP (1), CP_SCORES_"},
         {&kernel.scores, -1, 0, "scores is -1; it may be a sum of CP_SCORES_CAP (1), CP_SCORES_SL"},
         {&kernel.cache.k, 7, 6, "cache.k is 7; it may be CP_CACHE_PLAIN (0), CP_CACHE_E4M3 (4)"},
         {&kernel.cache.v, 1, 4, "cache.v is 1; it may be CP_CACHE_PLAIN (0), CP_CACHE_E4M3 (4)"},

@@ -283,11 +283,12 @@ static int copy_mask(struct gate_arrays *a, const struct gate_problem *p) {
                : -1;
 }
 
-/* A number of each query head, or none. */
-static int copy_of_heads(struct gate_arrays *a, enum run_buffer buffer, const float *from,
+/* So many numbers of each query head, or none. */
+static int copy_of_heads(struct gate_arrays *a, enum run_buffer buffer, const float *from, int n,
                          const struct gate_problem *p) {
+    size_t heads = (size_t)p->recipe.n_heads;
     return from == NULL ? allocate(a, buffer, 0)
-                        : copy(a, buffer, from, (size_t)p->recipe.n_heads * sizeof *from);
+                        : copy(a, buffer, from, heads * (size_t)n * sizeof *from);
 }
 
 /* 1: there is a scale for each slot of the kernel's pool, and they do not lie as those of the
@@ -367,6 +368,7 @@ static void point(struct gate_arrays *a) {
         c->mask_bytes > 0 ? (const size_t *)(const void *)a->memory[RUN_MASK_FIRST] : NULL;
     c->mask_begin = c->mask_bytes > 0 ? ints_of(a, RUN_MASK_BEGIN) : NULL;
     c->slopes = floats_of(a, RUN_SLOPES);
+    c->biases = floats_of(a, RUN_BIASES);
     c->sinks = floats_of(a, RUN_SINKS);
     c->k_scales = floats_of(a, RUN_K_SCALES);
     c->v_scales = floats_of(a, RUN_V_SCALES);
@@ -422,6 +424,8 @@ void gate_call_sizes(struct cp_kernel_call *call, const struct gate_problem *p) 
         .mask_bytes = p->mask.n_bytes,
         .changes = p->scores.has,
         .cap = p->scores.cap,
+        .n_biases = p->scores.n_biases,
+        .own_bias = p->scores.own_bias,
         .table_width = p->table_width,
         .page_size = gate_block_size(p),
         .page_table_width = gate_page_table_width(p),
@@ -459,8 +463,9 @@ double gate_case_bytes(const struct gate_problem *p, size_t workspace) {
                     results;
     double of_a_row = (double)p->table_width * p->recipe.chunk_size *
                       (1.0 * gate_n_terms(&p->rotation, p->recipe.head_dim) + p->value_dim + 3.0);
+    double biases = (double)p->recipe.n_heads * p->scores.n_biases * sizeof(float);
     return 2.0 * (keys + rows) * sizeof(double) + 2.0 * arrays + 2.0 * results +
-           4.0 * (double)table_bytes(p) + of_a_row * sizeof(double) + (double)workspace;
+           4.0 * ((double)table_bytes(p) + biases) + of_a_row * sizeof(double) + (double)workspace;
 }
 
 /* Of one tensor the blocks of V are in the memory of K, and of halves behind those of K. */
@@ -507,8 +512,9 @@ int gate_arrays_new(struct gate_arrays *a, const struct gate_problem *p) {
     a->run.far[1] = far_of(p, 1, &s);
     if (number_far(a, p) != 0 || make_lists(a, p) != 0 || make_numbers(a, p, &s) != 0 ||
         make_table(a, p) != 0 || copy_mask(a, p) != 0 ||
-        copy_of_heads(a, RUN_SLOPES, p->scores.slopes, p) != 0 ||
-        copy_of_heads(a, RUN_SINKS, p->scores.sinks, p) != 0 ||
+        copy_of_heads(a, RUN_SLOPES, p->scores.slopes, 1, p) != 0 ||
+        copy_of_heads(a, RUN_BIASES, p->scores.biases, p->scores.n_biases, p) != 0 ||
+        copy_of_heads(a, RUN_SINKS, p->scores.sinks, 1, p) != 0 ||
         copy_scales(a, RUN_K_SCALES, p->cache.k_scale, p) != 0 ||
         copy_scales(a, RUN_V_SCALES, p->cache.v_scale, p) != 0) {
         gate_arrays_free(a);

@@ -294,11 +294,14 @@ static struct gate_mask mask_of(const struct gate_recipe *r, const struct cp_ker
     };
 }
 
-/* SCORE-1, and the conventions: as far as the kernel takes it. */
+/* SCORE-1, SCORE-5, and the conventions: as far as the kernel takes it. */
 static struct gate_scores scores_of(const struct gate_recipe *r, const struct cp_kernel *kernel) {
+    int has = gate_recipe_changes(r) & kernel->scores, has_biases = has & CP_SCORES_BIASES;
     return (struct gate_scores){
-        .has = gate_recipe_changes(r) & kernel->scores,
+        .has = has,
         .cap = (kernel->scores & CP_SCORES_CAP) != 0 ? 0.125 * r->cap : 0.0,
+        .n_biases = has_biases ? r->n_biases : 0,
+        .own_bias = has_biases ? r->own_bias : 0,
         .order = kernel->conventions.cap,
         .bias = kernel->conventions.bias,
     };
@@ -424,6 +427,7 @@ void gate_problem_free(struct gate_problem *p) {
                       p->shared,
                       p->rotation.table,
                       p->scores.slopes,
+                      p->scores.biases,
                       p->scores.sinks,
                       p->cache.k_scale,
                       p->cache.v_scale,
@@ -569,7 +573,7 @@ int gate_problem_alone(struct gate_problem *alone, const struct gate_problem *wh
 void gate_problem_free_alone(struct gate_problem *alone) {
     alone->k = alone->v = NULL; /* the whole's */
     alone->rotation.table = NULL;
-    alone->scores.slopes = alone->scores.sinks = NULL;
+    alone->scores.slopes = alone->scores.biases = alone->scores.sinks = NULL;
     alone->cache.k_scale = alone->cache.v_scale = NULL;
     alone->number = NULL;
     gate_problem_free(alone);

@@ -35,12 +35,14 @@ struct gate_mask {
     int *key;
 };
 
-/* What changes scores (SCORE-1 to SCORE-4), and how the kernel wants it (CONV-7, CONV-8). */
+/* What changes scores (SCORE-1 to SCORE-5), and how the kernel wants it (CONV-7, CONV-8). */
 struct gate_scores {
     double cap;            /* 0: none */
     float *slopes, *sinks; /* [h]; NULL: none */
-    int has;               /* a sum of CP_SCORES_...: which of these there are */
-    int order, bias;       /* CP_CAP_..., CP_BIAS_... */
+    float *biases;         /* [h][n_biases]; NULL: none, and then both are 0 */
+    int n_biases, own_bias;
+    int has;         /* a sum of CP_SCORES_...: which of these there are */
+    int order, bias; /* CP_CAP_..., CP_BIAS_... */
 };
 
 /* How K and V are kept (CONV-10), and gate_n_scales() scales of what has 8 bits; NULL: it is

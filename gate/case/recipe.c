@@ -480,14 +480,20 @@ static int print_mask(const struct gate_recipe *r, char *text, size_t size) {
 /* The words of what changes scores. */
 static int print_scores(const struct gate_recipe *r, char *text, size_t size) {
     static const char *const slopes[GATE_SLOPES] = {"", ", slopes of ALiBi", ", any slopes"};
-    char cap[32] = "";
+    static const char *const biases[GATE_BIASES] = {"", "biases of T5", "any biases"};
+    char cap[32] = "", table[80] = "";
     if (size == 0) {
         return 0;
     }
     if (r->cap > 0) {
         (void)snprintf(cap, sizeof cap, ", scores capped at %g", 0.125 * r->cap);
     }
-    return snprintf(text, size, "%s%s%s", cap, slopes[r->slopes], r->sinks ? ", sinks" : "");
+    if (r->biases != GATE_NO_BIASES) {
+        (void)snprintf(table, sizeof table, ", a table of %d %s, the row's own is %d", r->n_biases,
+                       biases[r->biases], r->own_bias);
+    }
+    return snprintf(text, size, "%s%s%s%s", cap, slopes[r->slopes], table,
+                    r->sinks ? ", sinks" : "");
 }
 
 void gate_recipe_print(const struct gate_recipe *r, char *line) {

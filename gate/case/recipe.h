@@ -93,6 +93,10 @@ enum gate_padding { GATE_NANS, GATE_HUGE, GATE_STALE, GATE_PADDINGS };
  * the bias of a whole sequence is of the size of scores. */
 enum gate_slopes { GATE_NO_SLOPES, GATE_ALIBI, GATE_ANY_SLOPES, GATE_SLOPES };
 
+/* A table of biases (SCORE-5): one for each bucket of distances, which are longer the further away,
+ * as T5 has them; or one for each distance. A bias is that of its distance, whatever the table. */
+enum gate_biases { GATE_NO_BIASES, GATE_BUCKETS, GATE_ANY_BIASES, GATE_BIASES };
+
 /* Bits of a mask (MASK-1): of trees of tokens, which the rows of a sequence are; any, from any
  * position on; any of all positions, packed row behind row. */
 enum gate_bits { GATE_NO_BITS, GATE_TREE_BITS, GATE_ANY_BITS, GATE_WHOLE_BITS, GATE_BITS };
@@ -121,6 +125,9 @@ struct gate_recipe {
     /* SCORE-1 to SCORE-3, for kernels that take it: the cap, in eighths; and of which kind slopes
      * and sinks are, enum gate_slopes and 1; 0: none. */
     int cap, slopes, sinks;
+    /* SCORE-5, for kernels that take it, and no slopes: of which kind the table is, enum
+     * gate_biases; how many entries a head has, and which is the row's own. All 0: none. */
+    int biases, n_biases, own_bias;
     int page;      /* keys of a page (CONV-11), for kernels that take any size; 0: as many as c */
     int value_dim; /* numbers of a value (CONV-13), for kernels that take any; 0: d */
     int rotary;    /* numbers of a head that are rotated (GATE-14), even; 0: as many as there are */
@@ -144,6 +151,7 @@ struct gate_shape {
 #define GATE_MOST_POOL      1048576
 #define GATE_MOST_SPAN      4194304 /* of window, ahead and kept: 2^22 positions */
 #define GATE_MOST_CAP       8388608 /* eighths: 2^20 */
+#define GATE_MOST_BIASES    131072  /* of a head */
 
 /* A recipe with at most so much work is small: none of the few that are long, deep or wide. One
  * with less than GATE_SERVING_WORK has no sizes of a server. */

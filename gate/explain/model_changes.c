@@ -5,6 +5,7 @@
 
 #include "gate/case/scores.h"
 #include "gate/explain/model.h"
+#include "gate/judge/scores.h"
 
 /* The slope of a head, or of the row's own where there is no such head; 0: there are none. */
 static double slope_of_head(const struct explain_model *x, int head) {
@@ -48,13 +49,14 @@ double explain_changed(const struct explain_model *x, const struct explain_choic
     double cap = problem->scores.cap, slope = slope_of(x->head), scale = problem->scale;
     int order = problem->scores.order, heads = problem->recipe.n_heads, by = choice->change.by;
     int group = heads / problem->recipe.n_kv_heads, is_last = order == CP_CAP_LAST;
-    if (!(cap > 0.0) && problem->scores.slopes == NULL) {
+    if (!(cap > 0.0) && !gate_has_bias(&problem->scores)) {
         return score;
     }
     double t = position_of(x, j), p = problem->position[x->row], slot = explain_spot_of(x, j).slot;
     double last = problem->position[problem->query_begin[x->s + 1] - 1];
     double end = gate_positions(problem, x->s) - 1, distance = explain_distance(x, j);
-    double bias = slope * distance, s = is_last ? score + bias : score, rest = is_last ? 0.0 : bias;
+    double bias = gate_bias_of(&problem->scores, x->head, distance);
+    double s = is_last ? score + bias : score, rest = is_last ? 0.0 : bias;
     double other_order = gate_change_score(cap, is_last ? CP_CAP_FIRST : CP_CAP_LAST, score, bias);
     if (!(cap > 0.0) && choice->change.way < CHANGE_NO_BIAS) {
         return score + bias;

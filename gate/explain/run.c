@@ -54,6 +54,10 @@ static int copy_lists(struct gate_problem *to, const struct gate_problem *p) {
     if (p->scores.slopes != NULL) {
         to->scores.slopes = duplicate(p->scores.slopes, heads, sizeof(float), &missing);
     }
+    if (p->scores.biases != NULL) {
+        size_t n = heads * (size_t)p->scores.n_biases;
+        to->scores.biases = duplicate(p->scores.biases, n, sizeof(float), &missing);
+    }
     if (p->scores.sinks != NULL) {
         to->scores.sinks = duplicate(p->scores.sinks, heads, sizeof(float), &missing);
     }

@@ -9,6 +9,7 @@
 
 #include "cli/base/clock.h"
 #include "gate/explain/explain.h"
+#include "gate/judge/scores.h"
 
 #define SAMPLES     3            /* rows and heads of a run that mistakes are looked for in */
 #define MOST_WORK   6000000000LL /* key numbers that are looked at */
@@ -322,7 +323,7 @@ static unsigned kinds_of(const struct gate_problem *p, const struct cp_kernel_cl
     const struct gate_scores *scores = &p->scores;
     return (explain_is_path(p) ? OF_PATHS : OF_LISTS) |
            (p->rotation.keys != CP_KEYS_PLACED ? OF_ROTATED : 0U) |
-           (scores->cap > 0.0 || scores->slopes != NULL ? OF_CHANGED : 0U) |
+           (scores->cap > 0.0 || gate_has_bias(scores) ? OF_CHANGED : 0U) |
            (scores->cap > 0.0 ? OF_CAPPED : 0U) |
            (p->cache.k_scale != NULL || p->cache.v_scale != NULL ? OF_CACHES : 0U) |
            (class->above + class->behind > 0.0 ? OF_LAZY : 0U) |

@@ -337,7 +337,7 @@ static void shift_row(struct gate_scratch *scratch, const struct cp_kernel *kern
     struct gate_seen seen = gate_seen(p, row);
     int s = gate_sequence_of(p, row);
     double *shift = scratch->shift + 1, *error = scratch->shift_error + 1;
-    for (int i = 0; i < keys->n_keys && p->scores.slopes != NULL; i++) {
+    for (int i = 0; i < keys->n_keys && gate_has_bias(&p->scores); i++) {
         int position = gate_position_of(p, s, gate_seen_key(&seen, i));
         shift[i] = gate_bias_distance(&p->scores, position, p->position[row]);
     }

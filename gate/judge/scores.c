@@ -3,10 +3,16 @@
 
 #include <math.h>
 
+#include "gate/case/scores.h"
+
 #define UP (1.0 + 0x1p-30) /* more than a sum of 2^20 products loses */
 
+int gate_has_bias(const struct gate_scores *scores) {
+    return scores->slopes != NULL || scores->biases != NULL;
+}
+
 int gate_changes_scores(const struct gate_scores *scores) {
-    return scores->cap > 0.0 || scores->slopes != NULL || scores->sinks != NULL;
+    return scores->cap > 0.0 || gate_has_bias(scores) || scores->sinks != NULL;
 }
 
 /* The score of a key, not changed, and its magnitude: |scale| sum |q_i k_i|. */
@@ -33,10 +39,10 @@ void gate_shift_keys(const struct cp_kernel *kernel, int d, const struct gate_ro
     struct cp_shift_arithmetic arithmetic = gate_class_of_shift(kernel);
     struct cp_score_change change = {.cap = scores->cap,
                                      .bias_first = scores->order == CP_CAP_LAST,
-                                     .without_bias = scores->slopes == NULL};
+                                     .without_bias = !gate_has_bias(scores)};
     for (int j = 0; j < row->n_keys; j++) {
         struct score s = score_of(row, j);
-        change.bias = scores->slopes != NULL ? (double)scores->slopes[head] * distance[j] : 0.0;
+        change.bias = change.without_bias ? 0.0 : gate_bias_of(scores, head, distance[j]);
         struct cp_shift changed = cp_shift_of(&arithmetic, &change, s.score,
                                               cp_score_error(&here, row->scale, w, s.magnitude),
                                               cp_score_error(&there, row->scale, w, s.magnitude));

@@ -53,7 +53,7 @@ const char *const gate_never_names[GATE_NEVERS] = {"empty-sequences", "empty-row
                                                    "unequal-rows"};
 
 const char *const gate_mask_names[GATE_MASKS] = {"window", "ahead", "kept", "bits"};
-const char *const gate_change_names[GATE_CHANGES] = {"cap", "slopes", "sinks"};
+const char *const gate_change_names[GATE_CHANGES] = {"cap", "slopes", "sinks", "biases"};
 
 char *gate_conventions_of(const struct cp_kernel *kernel) {
     static const char *const never[GATE_NEVERS] = {

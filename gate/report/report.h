@@ -73,7 +73,7 @@ char *gate_layout_of(const struct cp_kernel *kernel);
 int gate_is_by_strides(const struct cp_kernel *kernel);
 
 /* The bits of cp_kernel.scores. */
-#define GATE_CHANGES 3
+#define GATE_CHANGES 4
 extern const char *const gate_change_names[GATE_CHANGES];
 
 /* The conventions in one line, which the caller frees. */

@@ -71,7 +71,7 @@ static void print_kernel(FILE *file, const struct gate_report *report) {
             fprintf(file, "%s%s", (kernel->scores >> i & 1) != 0 ? ", " : "",
                     (kernel->scores >> i & 1) != 0 ? gate_change_names[i] : "");
         }
-        fputs(" (SCORE-1 to SCORE-4)\n", file);
+        fputs(" (SCORE-1 to SCORE-5)\n", file);
     }
     if (!gate_is_plain(&kernel->cache)) {
         fprintf(file, "cache      K %s, V %s, with a scale for each %s (CONV-10)\n",

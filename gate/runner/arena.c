@@ -31,6 +31,7 @@ const char *const run_buffer_names[RUN_BUFFERS] = {
     "mask_first",
     "mask_begin",
     "slopes",
+    "biases",
     "sinks",
     "k_scales",
     "v_scales",
@@ -109,6 +110,7 @@ static void get_pointers(const struct run_call *of, const void *pointer[RUN_BUFF
     pointer[RUN_MASK_FIRST] = call->mask_first;
     pointer[RUN_MASK_BEGIN] = call->mask_begin;
     pointer[RUN_SLOPES] = call->slopes;
+    pointer[RUN_BIASES] = call->biases;
     pointer[RUN_SINKS] = call->sinks;
     pointer[RUN_K_SCALES] = call->k_scales;
     pointer[RUN_V_SCALES] = call->v_scales;
@@ -126,15 +128,15 @@ static void set_place(struct run_place *place, size_t from, size_t bytes, int at
 }
 
 /* A log-sum-exp that is not requested, a table of rotations that the kernel does not need, lists of
- * pages, a mask, slopes, sinks and scales; of a merge, all that belongs to attention, and the other
- * way round. */
+ * pages, a mask, slopes, biases, sinks and scales; of a merge, all that belongs to attention, and
+ * the other way round. */
 static int may_be_absent(const struct run_call *call, int b) {
     if (call->merge != NULL) {
         return b != RUN_O && b != RUN_L && b != RUN_OUT && b != RUN_WORKSPACE;
     }
     return b == RUN_PART_BEGIN || b == RUN_O || b == RUN_L || b == RUN_N || b == RUN_LSE ||
-           b == RUN_ROTATION || b == RUN_SLOPES || b == RUN_SINKS || b == RUN_K_SCALES ||
-           b == RUN_V_SCALES || (b >= RUN_MASK_BITS && b <= RUN_MASK_BEGIN) ||
+           b == RUN_ROTATION || b == RUN_SLOPES || b == RUN_BIASES || b == RUN_SINKS ||
+           b == RUN_K_SCALES || b == RUN_V_SCALES || (b >= RUN_MASK_BITS && b <= RUN_MASK_BEGIN) ||
            (b >= RUN_PAGE_TABLE && b <= RUN_LAST_PAGE_TOKENS);
 }
 
@@ -214,6 +216,7 @@ void run_layout_set(void *const pointer[RUN_BUFFERS], struct cp_kernel_call *cal
     call->mask_first = pointer[RUN_MASK_FIRST];
     call->mask_begin = pointer[RUN_MASK_BEGIN];
     call->slopes = pointer[RUN_SLOPES];
+    call->biases = pointer[RUN_BIASES];
     call->sinks = pointer[RUN_SINKS];
     call->k_scales = pointer[RUN_K_SCALES];
     call->v_scales = pointer[RUN_V_SCALES];

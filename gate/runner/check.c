@@ -55,8 +55,9 @@ static int check_choices(const struct cp_kernel *kernel, const char *file, char 
                             KEPT_ALONE(CP_MASKS_AHEAD | CP_MASKS_BITS)),
          "a sum of CP_MASKS_WINDOW (1), CP_MASKS_AHEAD (2), CP_MASKS_BITS (8) and, with "
          "CP_MASKS_WINDOW, CP_MASKS_KEPT (4)"},
-        {"scores", kernel->scores, 0xFFU << 1,
-         "a sum of CP_SCORES_CAP (1), CP_SCORES_SLOPES (2) and CP_SCORES_SINKS (4)"},
+        {"scores", kernel->scores, 0xFFFFU << 1,
+         "a sum of CP_SCORES_CAP (1), CP_SCORES_SLOPES (2), CP_SCORES_SINKS (4) and "
+         "CP_SCORES_BIASES (8)"},
         {"cache.k", kernel->cache.k, CACHES, CACHE_NAMES},
         {"cache.v", kernel->cache.v, CACHES, CACHE_NAMES},
         {"cache.scales", kernel->cache.scales, yes_or_no | BIT(CP_CACHE_SCALE_TOKEN),
@@ -362,7 +363,8 @@ static const char *how_to_mend(const char *words) {
 
 /* What a kernel of an older version has to say more, and what it may leave out. */
 static const char *what_is_new(int version) {
-    return version == 11   ? "; new are fields of `arithmetic`, whose zeros mean what was so before"
+    return version == 12   ? "; new is CP_SCORES_BIASES, for kernels that take a table of biases"
+           : version == 11 ? "; new are fields of `arithmetic`, whose zeros mean what was so before"
            : version == 10 ? "; new are `widths` and fields of `arithmetic`, whose zeros mean what "
                              "was so before"
            : version == 9  ? "; new are `widths`, `layout` and fields of `arithmetic`, whose zeros "

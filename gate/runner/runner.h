@@ -42,6 +42,7 @@ enum run_buffer {
     RUN_MASK_FIRST,
     RUN_MASK_BEGIN,
     RUN_SLOPES,
+    RUN_BIASES,
     RUN_SINKS,
     RUN_K_SCALES,
     RUN_V_SCALES,

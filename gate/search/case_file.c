@@ -73,6 +73,8 @@ json_t *gate_recipe_json(const struct gate_recipe *r) {
     json = with_size(with_size(json, "ahead", r->ahead), "kept", r->kept);
     json = with_size(with_size(json, "cap", r->cap), "slopes", r->slopes);
     json = with_size(with_size(json, "sinks", r->sinks), "page", r->page);
+    json = with_size(with_size(json, "biases", r->biases), "n_biases", r->n_biases);
+    json = with_size(json, "own_bias", r->own_bias);
     json = with_size(with_size(json, "bits", r->bits), "value_dim", r->value_dim);
     return with_modules(json, r);
 }
@@ -156,6 +158,22 @@ static void read_modules(struct gate_fields *in, struct gate_recipe *r) {
     }
 }
 
+/* SCORE-5, beside slopes never. */
+static void read_biases(struct gate_fields *in, struct gate_recipe *r) {
+    r->biases = gate_fields_size(in, "biases", GATE_BIASES - 1);
+    r->n_biases = gate_fields_size(in, "n_biases", GATE_MOST_BIASES);
+    r->own_bias = gate_fields_size(in, "own_bias", GATE_MOST_BIASES - 1);
+    if (r->biases != GATE_NO_BIASES && r->slopes != GATE_NO_SLOPES) {
+        gate_fields_refuse(in, "biases", "left out where there are slopes");
+    }
+    if ((r->biases != GATE_NO_BIASES) != (r->n_biases > 0)) {
+        gate_fields_refuse(in, "n_biases", "there with \"biases\", and left out without");
+    }
+    if (r->own_bias > 0 && r->own_bias >= r->n_biases) {
+        gate_fields_refuse(in, "own_bias", "below n_biases");
+    }
+}
+
 static void read_recipe(struct gate_fields *in, struct gate_recipe *r) {
     const json_t *ops = json_object_get(in->recipe, "operations");
     memset(r, 0, sizeof *r);
@@ -181,6 +199,7 @@ static void read_recipe(struct gate_fields *in, struct gate_recipe *r) {
     r->cap = gate_fields_size(in, "cap", GATE_MOST_CAP);
     r->slopes = gate_fields_size(in, "slopes", GATE_SLOPES - 1);
     r->sinks = gate_fields_size(in, "sinks", 1);
+    read_biases(in, r);
     r->bits = gate_fields_size(in, "bits", GATE_BITS - 1);
     r->page = gate_fields_size(in, "page", CP_MOST_PAGE);
     r->value_dim = gate_fields_size(in, "value_dim", 4096);

@@ -10,7 +10,7 @@
  *
  *     1  call_once()        one call instead of two
  *     2  lower_sizes()      fewer sequences, rows and chunks than a server has; shorter windows
- *        drop_changes()     no cap, no slopes, no sinks
+ *        drop_changes()     no cap, no slopes, no biases, no sinks; a shorter table
  *        drop_operations()  no operation i: a whole sequence, append, leave or fork less
  *        drop_modules()     no module i, in any prompt
  *     3  lower_all()        fewer tokens in operation i; of modules also their positions
@@ -86,20 +86,26 @@ static int keep(struct attempt *a, const struct gate_recipe *recipe) {
     return 1;
 }
 
-/* Halves a size of a server, or less, as in step 3; 0: as the rest of the recipe says. */
-static int lower_size(struct attempt *a, int *(*size)(struct gate_recipe *)) {
+/* Halves a size, or less, as in step 3, down to the least one. */
+static int lower_to(struct attempt *a, int *(*size)(struct gate_recipe *), int smallest) {
     int smaller = 0;
-    for (int less = *size(&a->found->recipe); less > 0;) {
+    for (int less = *size(&a->found->recipe) - smallest; less > 0;) {
         struct gate_recipe r = a->found->recipe;
         *size(&r) -= less;
         if (keep(a, &r)) {
+            int left = *size(&r) - smallest;
             smaller = 1;
-            less = less < *size(&r) ? less : *size(&r);
+            less = less < left ? less : left;
         } else {
             less /= 2;
         }
     }
     return smaller;
+}
+
+/* Of a server; 0: as the rest of the recipe says. */
+static int lower_size(struct attempt *a, int *(*size)(struct gate_recipe *)) {
+    return lower_to(a, size, 0);
 }
 
 static int *sequences_of(struct gate_recipe *r) {
@@ -136,7 +142,29 @@ static int lower_sizes(struct attempt *a) {
            lower_size(a, window_of);
 }
 
-/* Scores as they are: without a cap, slopes or sinks. */
+static int *own_bias_of(struct gate_recipe *r) {
+    return &r->own_bias;
+}
+
+static int *n_biases_of(struct gate_recipe *r) {
+    return &r->n_biases;
+}
+
+/* Without a table of biases, or with a shorter one: each distance keeps its bias. */
+static int drop_biases(struct attempt *a) {
+    struct gate_recipe r = a->found->recipe;
+    if (r.biases == GATE_NO_BIASES) {
+        return 0;
+    }
+    r.biases = r.n_biases = r.own_bias = 0;
+    if (keep(a, &r)) {
+        return 1;
+    }
+    int smaller = lower_to(a, own_bias_of, 0);
+    return lower_to(a, n_biases_of, a->found->recipe.own_bias + 1) | smaller;
+}
+
+/* Scores as they are: without a cap, slopes, biases or sinks. */
 static int drop_changes(struct attempt *a) {
     struct gate_recipe r = a->found->recipe;
     int smaller = 0;
@@ -145,6 +173,7 @@ static int drop_changes(struct attempt *a) {
     r = a->found->recipe;
     r.slopes = GATE_NO_SLOPES;
     smaller |= r.slopes != a->found->recipe.slopes && keep(a, &r);
+    smaller |= drop_biases(a);
     r = a->found->recipe;
     r.sinks = 0;
     smaller |= r.sinks != a->found->recipe.sinks && keep(a, &r);

@@ -47,8 +47,8 @@
  * A kernel for caches of 8 bits declares that (`cache`). Each number of K and V stands for itself
  * times a scale of the call (CONV-10).
  *
- * A kernel that caps scores, adds ALiBi's bias to them, or has sinks, declares that (`scores`). The
- * cap, slopes and sinks of a call then change its scores (SCORE-1 to SCORE-4).
+ * A kernel that caps scores, adds a bias by distance to them, as ALiBi or T5 do, or has sinks,
+ * declares that (`scores`). What of it a call has then changes its scores (SCORE-1 to SCORE-5).
  *
  * The call gives the keys' places in two ways, and a kernel may use either:
  *   a plan   shared[], then each sequence's own runs: what a two-phase kernel walks
@@ -82,7 +82,7 @@ extern "C" {
 
 /* The version of this file, combined with the sizes of the structures that both sides see. The gate
  * refuses a kernel that was compiled with another one. */
-#define CP_KERNEL_VERSION 12
+#define CP_KERNEL_VERSION 13
 #define CP_KERNEL_ABI                                                                              \
     (1000000 * CP_KERNEL_VERSION + 1000 * (int)sizeof(struct cp_kernel_call) +                     \
      (int)sizeof(struct cp_kernel))
@@ -110,9 +110,9 @@ extern "C" {
 /* One call.
  * - All arrays are read-only, except out, lse and workspace. They do not overlap, but for K and V
  *   in one tensor. Each begins at a multiple of 64 bytes, but for a V that lies in the memory of K.
- * - lse, slopes, sinks and the arrays of a mask may be NULL. Where keys are placed, rotation is
- *   NULL. Where K is plain, k_scales is NULL, and where V is, v_scales. Where pages are chunks, the
- *   lists from page_table to last_page_tokens are NULL; where keys are ragged, all of them but
+ * - lse, slopes, biases, sinks and the arrays of a mask may be NULL; so is rotation where keys are
+ *   placed. Where K is plain, k_scales is NULL, and where V is, v_scales. Where pages are chunks,
+ *   the lists from page_table to last_page_tokens are NULL; where keys are ragged, all of them but
  *   page_begin. On the host, stream and on_host are NULL. Nothing else is NULL.
  * - The numbers of Q are finite, and so are those of all keys in K and V, also of those that no row
  *   sees.
@@ -161,16 +161,21 @@ struct cp_kernel_call {
      *   cap      SCORE-1: s becomes cap tanh(s / cap). A number of binary32; 0: no cap
      *   slopes   SCORE-2: s becomes s + slopes[a] x for query head a, where x is t - p for a key at
      *            t and a row at p, unless the kernel declares another x (CONV-8). NULL: no bias
+     *   biases   SCORE-5: instead of slopes, never beside them: s becomes s + biases[a n_biases +
+     *            i], where i is own_bias + p - t, but from 0 to n_biases - 1. NULL: no table
      *   sinks    SCORE-3: for query head a, a key more with the score sinks[a], in nats, and a
      *            value of zeros. It is not scaled, capped nor biased, and all rows see it. NULL:
      *            none. A row that sees nothing but the sink gives zeros and the log-sum-exp
      *            sinks[a], unless the kernel declares another convention for rows without keys
-     * The bias is added to the capped score, unless the kernel declares the other order (CONV-7).
-     * Slopes and sinks are finite, of either sign, and numbers of bfloat16. They and the cap are
-     * below 2^20 in magnitude. A sink of 0 is a key of score 0. A distance is exact in binary32. */
+     * A bias is added to the capped score, unless the kernel declares the other order (CONV-7).
+     * Slopes, biases and sinks are finite, of either sign, and numbers of bfloat16. They and the
+     * cap are below 2^20 in magnitude. A sink of 0 is a key of score 0. fp32 holds distances. */
     int changes; /* which the call has, a sum of CP_SCORES_...: for refuses() and workspace() */
     double cap;
     const float *slopes; /* [h] */
+    const float *biases; /* [h][n_biases] */
+    int n_biases;        /* from 1 to 2^20; 0: there is no table */
+    int own_bias;        /* from 0 to n_biases - 1 */
     const float *sinks;  /* [h] */
 
     const int *n_tokens;    /* [b] keys of each sequence, >= 0: those of its runs together */
@@ -253,8 +258,7 @@ struct cp_kernel_call {
      * are in one tensor, all strides of V are those of K, v is k + v_offset elements, and v_offset
      * is at least what K has of a page (CP_TENSORS_PAGES; k_chunk is then of K and V together), or
      * capacity k_chunk (CP_TENSORS_HALVES). Where values are in keys (CP_TENSORS_KEYS), v is k, and
-     * a value is the first d_v <= d numbers of its key, with the same scale:
-     * k_scales and v_scales are two arrays of equal numbers. */
+     * a value is the first d_v <= d numbers of its key; v_scales has the numbers of k_scales. */
     const void *k;
     long long k_chunk, k_head, k_slot, k_group; /* k_group: 0 unless K is packed */
     const void *v;
@@ -340,11 +344,10 @@ struct cp_kernel_class {
     int rotated;
     /* Of a cache of 8 bits: the type of its numbers times their scales when they are multiplied, of
      * K and of V: CP_FP32 (not rounded), CP_FP16 or CP_BF16. Of what is plain it counts for
-     * nothing. A key is rotated after that, and rounded to `rotated` then: both
-     * roundings count. Instead of each number, a kernel may multiply what NUM-19 has: the query,
-     * the score or `scale`; the weight before it is rounded to `weights`, or o, where all keys of
-     * it have one scale. Products in 8 bits, as with a query or P that is rounded to E4M3, are of
-     * no class. */
+     * nothing. A key is rotated after that, and rounded to `rotated` then: both roundings count.
+     * Instead of each number, a kernel may multiply what NUM-19 has: the query, the score or
+     * `scale`; the weight before it is rounded to `weights`, or o, where all keys of it have one
+     * scale. Products in 8 bits, as with a query or P rounded to E4M3, are of no class. */
     int k_dequantised, v_dequantised;
     /* Where the scale stands (CONV-4): CP_SCALES_SCORES, or the type to which the numbers of the
      * query are rounded once they are multiplied by the scale: CP_SCALES_QUERY_FP16 or
@@ -378,8 +381,7 @@ struct cp_kernel_class {
     int factors;
     int in_bits;   /* 1: scores are multiplied by log2(e), and weights are powers of two */
     int truncates; /* 1: results are truncated, not rounded to nearest */
-    /* 1: subnormal numbers become 0, in sums and in out (in a binary16 result: those below
-     * 2^-14) */
+    /* 1: subnormal numbers become 0, in sums and in out (of binary16: those below 2^-14) */
     int flushes;
 
     /* Relative error of the exponential, from 0 to 2^-6. 2^-22 holds for expf(), and for exp2f() on
@@ -393,8 +395,8 @@ struct cp_kernel_class {
      * A tanh that is made of exponentials, as 1 - 2 / (exp(2 x) + 1), has the absolute error 2^-21.
      * A kernel that caps declares one of them at least. The other operations, on caps, biases and
      * sinks, are rounded as sums of scores are, or in binary32 after sums of tensor cores; NUM-15
-     * counts them, also where log2(e) is in the cap, the slopes and the sinks. A bias is one
-     * product, of a slope and x. A sum of two, as slope (t - t_0) + slope (t_0 - p), errs more. */
+     * counts them, also where log2(e) is in the cap, the slopes and the sinks. A bias by slope is
+     * one product, slope x. A sum of two, as slope (t - t_0) + slope (t_0 - p), errs more. */
     double tanh_error, tanh_absolute;
 
     /* Relative error of the division by n, or of 1 / n and the product with it, beside one rounding
@@ -412,8 +414,8 @@ struct cp_kernel_class {
      * behind = 5.5453, which is 8 ln 2 and what the comparison rounds; one that rounds the maximum
      * up to a whole number of bits has above = 0.6932. Both 0: it is the maximum. States of splits,
      * each with a reference of its own, are such states until they are divided. The bound grows
-     * little with either, so that the gate hardly notices a declaration that is too wide or too
-     * narrow; what is too narrow has no proof. Not where weights are divided (`normalises`). */
+     * little with either, so that the gate hardly notices what is declared too wide or too narrow;
+     * what is too narrow has no proof. Not where weights are divided (`normalises`). */
     double above, behind;
 
     /* A step: how many keys are weighed against one maximum before the maximum may change. 1: key
@@ -489,14 +491,13 @@ struct cp_kernel_conventions {
 #define CP_MASKS_WINDOW 1
 #define CP_MASKS_AHEAD  2 /* keys after the row's own position */
 #define CP_MASKS_KEPT   4 /* first tokens beside a window; only with CP_MASKS_WINDOW */
-#define CP_MASKS_BITS                                                                              \
-    8 /* bits that take keys away (MASK-1), and add none: a mask alone needs
-                          * CP_MASKS_AHEAD, too */
+#define CP_MASKS_BITS   8 /* take keys away (MASK-1), add none: alone it needs CP_MASKS_AHEAD */
 
 /* What a kernel takes that changes scores: a sum of these. Its calls have some of them, or none. */
 #define CP_SCORES_CAP    1
 #define CP_SCORES_SLOPES 2 /* ALiBi */
 #define CP_SCORES_SINKS  4
+#define CP_SCORES_BIASES 8 /* a table, as T5's; with CP_SCORES_SLOPES a call has either */
 
 /* How K and V are kept (NUM-16). */
 #define CP_CACHE_PLAIN 0 /* as kv_type says */
@@ -585,8 +586,7 @@ struct cp_kernel {
 
     /* Returns 0, or another number if it failed, which is a finding. When it returns, everything is
      * written and nothing is running in the background. With device memory it need not wait: this
-     * holds once everything that it put on its stream is done. Results must not depend on earlier
-     * calls. */
+     * holds once all that it put on its stream is done. Results do not depend on earlier calls. */
     int (*attend)(const struct cp_kernel_call *call);
 };
 
