@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "gate/case/masks.h"
 #include "gate/case/prompts.h"
 #include "gate/case/scores.h"
 #include "gate/explain/explain.h"
@@ -31,9 +32,9 @@ struct setting {
     int tried; /* mistakes, with some choice */
 };
 
-/* Odd cases have modules, and of four cases two have caps, slopes and sinks, as the kernel's
+/* Odd cases have modules, and of four cases two have caps, biases and sinks, as the kernel's
  * conventions say. */
-static void make(struct setting *s, long long index) {
+static void make_with(struct setting *s, long long index, int masks) {
     struct gate_problem p;
     struct gate_arrays a;
     struct gate_recipe recipe;
@@ -44,12 +45,14 @@ static void make(struct setting *s, long long index) {
     }
     s->kernel = plain;
     if (index % 4 >= 2) {
-        s->kernel.scores = CP_SCORES_CAP | CP_SCORES_SLOPES | CP_SCORES_SINKS;
+        s->kernel.scores = CP_SCORES_CAP | CP_SCORES_SLOPES | CP_SCORES_SINKS | CP_SCORES_BIASES;
         s->kernel.conventions.cap = (int)(index / 4 % 2);
         s->kernel.conventions.sink = (int)(index / 8 % 2);
         s->kernel.conventions.bias = (int)(index / 4 % 3);
         gate_recipe_scores(&recipe, s->kernel.scores);
     }
+    s->kernel.masks = masks;
+    gate_recipe_mask(&recipe, masks, NULL);
     assert_int_equal(gate_problem_new(&p, &recipe, &s->kernel), 0);
     gate_values_fill(&p);
     assert_int_equal(gate_arrays_new(&a, &p), 0);
@@ -58,6 +61,10 @@ static void make(struct setting *s, long long index) {
     s->model.work = 1LL << 50;
     gate_arrays_free(&a);
     gate_problem_free(&p);
+}
+
+static void make(struct setting *s, long long index) {
+    make_with(s, index, 0);
 }
 
 static void unmake(struct setting *s) {
@@ -239,7 +246,8 @@ static void mistakes_give_themselves(void **state) {
             const struct gate_scores *scores = &s.run.problem.scores;
             unsigned of = s.run.problem.plan == CP_PLANS_TREES ? OF_PATHS : OF_LISTS;
             of |= scores->cap > 0.0 ? OF_CHANGED | OF_CAPPED : 0U;
-            of |= scores->slopes != NULL ? OF_CHANGED : 0U;
+            of |= scores->slopes != NULL ? OF_CHANGED | OF_SLOPES : 0U;
+            of |= scores->biases != NULL ? OF_CHANGED | OF_BIASES : 0U;
             of |= scores->sinks != NULL ? OF_SINKS : 0U;
             assert_true(visit(see_itself, of, &s) > 100);
         }
@@ -249,12 +257,165 @@ static void mistakes_give_themselves(void **state) {
     assert_true(tried > 4000);
 }
 
+/* ---- Tables of biases ---- */
+
+#define FARTHEST 4096 /* above all distances of these cases */
+
+/* The table of a case, and a distance p - t. */
+struct asked {
+    const float *bias; /* of the head */
+    const float *all;
+    int n, own, heads, head, group;
+    int x, by;
+};
+
+static float held(const float *bias, int n, int i) {
+    return bias[i < 0 ? 0 : i > n - 1 ? n - 1 : i];
+}
+
+/* Which bias a key gets by a mistake, in the words of the table of mistakes. */
+static float bias_by(enum explain_change way, const struct asked *a) {
+    int n = a->n, i = a->own + a->x, modulo = i;
+    const float *bias = a->bias, *all = a->all;
+    while (modulo < 0) {
+        modulo += n;
+    }
+    modulo %= n;
+    switch (way) {
+    case BIAS_REVERSED:
+        return held(bias, n, a->own - a->x);
+    case BIAS_FROM_0:
+        return held(bias, n, a->x);
+    case BIAS_OF_DISTANCE:
+        return held(bias, n, a->x < 0 ? a->own - a->x : i);
+    case BIAS_MODULO:
+        return bias[modulo];
+    case BIAS_WRAPS_ABOVE:
+        return i > n - 1 ? bias[modulo] : held(bias, n, i);
+    case BIAS_WRAPS_BELOW:
+        return i < 0 ? bias[modulo] : held(bias, n, i);
+    case BIAS_FIRST_ABOVE:
+        return i > n - 1 ? bias[0] : held(bias, n, i);
+    case BIAS_LAST_BELOW:
+        return i < 0 ? bias[n - 1] : held(bias, n, i);
+    case BIAS_NONE_ABOVE:
+        return i > n - 1 ? 0.0F : held(bias, n, i);
+    case BIAS_NONE_BELOW:
+        return i < 0 ? 0.0F : held(bias, n, i);
+    case BIAS_NONE_AHEAD:
+        return a->x < 0 ? 0.0F : held(bias, n, i);
+    case BIAS_OF_KV_HEAD:
+        return held(all + a->head / a->group * n, n, i);
+    case BIAS_IN_GROUP:
+        return held(all + a->head % a->group * n, n, i);
+    case BIAS_OF_HEAD_0:
+        return held(all, n, i);
+    case BIAS_TRANSPOSED:
+        return all[(i < 0 ? 0 : i > n - 1 ? n - 1 : i) * a->heads + a->head];
+    case BIAS_BY:
+        return held(bias, n, i + a->by);
+    case CHANGE_NO_BIAS:
+        return 0.0F;
+    case CHANGE_BIAS_SIGN:
+        return -held(bias, n, i);
+    case CHANGE_BIAS_TWICE:
+        return 2.0F * held(bias, n, i);
+    default:
+        return held(bias, n, i);
+    }
+}
+
+/* The run gets a table with all distances, in which each has what the mistake gives it. */
+static void spread_table(struct explain_run *run, enum explain_change way, int by) {
+    struct gate_scores *scores = &run->problem.scores;
+    int n = 2 * FARTHEST + 1, heads = run->problem.recipe.n_heads;
+    float *all = malloc((size_t)(heads * n) * sizeof *all);
+    assert_non_null(all);
+    for (int at = 0; at < heads * n; at++) {
+        int head = at / n;
+        struct asked a = {.bias = scores->biases + (ptrdiff_t)head * scores->n_biases,
+                          .all = scores->biases,
+                          .n = scores->n_biases,
+                          .own = scores->own_bias,
+                          .heads = heads,
+                          .head = head,
+                          .group = heads / run->problem.recipe.n_kv_heads,
+                          .x = at % n - FARTHEST,
+                          .by = by};
+        all[at] = bias_by(way, &a);
+    }
+    free(scores->biases);
+    scores->biases = all;
+    scores->n_biases = n;
+    scores->own_bias = FARTHEST;
+}
+
+/* Whether the mistake is right attention with that table; and how many numbers differ from right
+ * ones. */
+static int is_of_table(struct setting *s, struct setting *spread,
+                       const struct explain_choice *wrong) {
+    int differ = 0;
+    for (int pair = 0; pair < s->run.pairs; pair++) {
+        struct explain_model *x = &s->model, *y = &spread->model;
+        explain_go_to(x, &s->run, pair);
+        explain_go_to(y, &spread->run, pair);
+        if (x->n == 0) {
+            continue;
+        }
+        assert_int_equal(explain_compute(x, wrong), 1);
+        assert_int_equal(explain_compute(y, &right), 1);
+        for (int i = 0; i < s->run.width; i++) {
+            double one = x->numbers.expected[i], other = y->numbers.expected[i];
+            double was = s->run.expected[(size_t)pair * (size_t)s->run.width + (size_t)i];
+            assert_true(fabs(one - other) <= 1e-9 * (1.0 + fabs(one)));
+            differ += fabs(one - was) > 1e-3;
+        }
+    }
+    return differ;
+}
+
+static int is_near(const struct gate_problem *p) {
+    int most = 0;
+    for (int s = 0; s < p->b; s++) {
+        most = p->n_tokens[s] > most ? p->n_tokens[s] : most;
+    }
+    return most < FARTHEST / 2 && p->n_rows < 100;
+}
+
+/* A mistake that gives each distance another bias is attention with these biases. Where keys or
+ * rows are counted otherwise, there is no such table. */
+static void mistakes_of_tables_are_other_tables(void **state) {
+    (void)state;
+    for (int way = CHANGE_NO_BIAS; way <= (int)BIAS_BY; way++) {
+        int differ = 0;
+        if ((way > (int)CHANGE_BIAS_TWICE && way < (int)BIAS_REVERSED) ||
+            (way >= (int)BIAS_OF_POSITION && way <= (int)BIAS_OF_16_BITS &&
+             way != (int)BIAS_OF_DISTANCE)) {
+            continue;
+        }
+        for (int index = 2; index < 120; index += 4) {
+            struct explain_choice c = {.change = {way, 1 + index % 3}};
+            struct setting s, spread;
+            make_with(&s, index, CP_MASKS_AHEAD);
+            make_with(&spread, index, CP_MASKS_AHEAD);
+            if (s.run.problem.scores.biases != NULL && is_near(&s.run.problem)) {
+                spread_table(&spread.run, (enum explain_change)way, c.change.by);
+                differ += is_of_table(&s, &spread, &c);
+            }
+            unmake(&s);
+            unmake(&spread);
+        }
+        assert_true(differ > 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_mistake_it_is_attention),
         cmocka_unit_test(steps_and_parts_change_nothing),
         cmocka_unit_test(references_near_the_maximum_change_nothing),
         cmocka_unit_test(mistakes_give_themselves),
+        cmocka_unit_test(mistakes_of_tables_are_other_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,9 +222,8 @@ static const struct reading {
     { name, clause, masks, scores, offsetof(struct cp_kernel_conventions, field), value }
     READING(window, ".window = CP_WINDOW_OF_KEYS", CP_WINDOW_OF_KEYS, "CONV-6", CP_MASKS_WINDOW, 0),
     READING(window, ".window = CP_WINDOW_BEFORE", CP_WINDOW_BEFORE, "CONV-6", CP_MASKS_WINDOW, 0),
-    READING(cap, ".cap = CP_CAP_FIRST", CP_CAP_FIRST, "CONV-7", 0,
-            CP_SCORES_CAP | CP_SCORES_SLOPES),
-    READING(cap, ".cap = CP_CAP_LAST", CP_CAP_LAST, "CONV-7", 0, CP_SCORES_CAP | CP_SCORES_SLOPES),
+    READING(cap, ".cap = CP_CAP_FIRST", CP_CAP_FIRST, "CONV-7", 0, CP_SCORES_CAP),
+    READING(cap, ".cap = CP_CAP_LAST", CP_CAP_LAST, "CONV-7", 0, CP_SCORES_CAP),
     READING(bias, ".bias = CP_BIAS_SIGNED", CP_BIAS_SIGNED, "CONV-8", 0, CP_SCORES_SLOPES),
     READING(bias, ".bias = CP_BIAS_DISTANCE", CP_BIAS_DISTANCE, "CONV-8", 0, CP_SCORES_SLOPES),
     READING(bias, ".bias = CP_BIAS_POSITION", CP_BIAS_POSITION, "CONV-8", 0, CP_SCORES_SLOPES),

@@ -145,11 +145,13 @@ enum explain_when {
 #define OF_PATHS   1
 #define OF_LISTS   2
 #define OF_ROTATED 4
-#define OF_CHANGED 8 /* with a cap or slopes */
+#define OF_CHANGED 8 /* with a cap or biases */
 #define OF_CAPPED  16
 #define OF_SINKS   32
 #define OF_CACHES  64
 #define OF_LAZY    128 /* of kernels whose reference is near the maximum */
+#define OF_SLOPES  256
+#define OF_BIASES  512 /* with a table */
 
 struct explain_table {
     const char *name; /* as it is said that it was not tried */

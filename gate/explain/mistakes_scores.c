@@ -194,6 +194,9 @@ static const struct explain_mistake changes[] = {
      {EACH(change.way, CHANGE_NO_CAP, CHANGE_WHOLE_CAP)}},
     {"as if cap and bias had been applied in the other order (SCORE-4)", 7,
      {.change = {CHANGE_OTHER_ORDER}}},
+};
+
+static const struct explain_mistake slopes[] = {
     {"as if {a|there were no bias|the bias had the other sign|the bias had been added twice"
      "|the bias had been added before scores were scaled"
      "|the bias had not been multiplied by log2(e)|the bias had been multiplied by log2(e)"
@@ -210,6 +213,37 @@ static const struct explain_mistake changes[] = {
      {UP_TO_3(change.by)}},
     {"as if the slope of head a {+a} had been taken for head a (SCORE-2)", 11,
      {.change = {CHANGE_SLOPE_BY}}, {EACH(change.by, -8, 8)}},
+};
+
+static const struct explain_mistake biases[] = {
+    {"as if {a|there were no bias|the bias had the other sign|the bias had been added twice"
+     "|the bias had been added before scores were scaled"
+     "|the bias had not been multiplied by log2(e)|the bias had been multiplied by log2(e)} "
+     "(SCORE-5)", 8, {{0}}, {EACH(change.way, CHANGE_NO_BIAS, CHANGE_BIAS_LOG2_E)}},
+    {"as if the entry of the table were {a|of t - p, not of p - t|of p - t alone, without own_bias"
+     "|of the key's position, not of its distance|of the distance to the last row of the sequence"
+     "|of the distance to the last key of the sequence"
+     "|of the row's number among the queries, not of its position"
+     "|of the key's number in the sequence, not of its position"
+     "|of the key's number among those that the row sees, not of its position"
+     "|of the first key of the run, for all of its keys|of the distance without its sign"
+     "|a number of 16 bits} (SCORE-5)", 9, {{0}},
+     {EACH(change.way, BIAS_REVERSED, BIAS_OF_16_BITS)}},
+    {"as if {a|entries had been taken modulo n_biases|entries above the last had been taken modulo "
+     "n_biases|entries below 0 had been taken modulo n_biases|the first entry had been taken above "
+     "the last|the last entry had been taken below 0|there were no bias above the last entry"
+     "|there were no bias below entry 0|there were no bias of keys ahead of the row} (SCORE-5)", 8,
+     {{0}}, {EACH(change.way, BIAS_MODULO, BIAS_NONE_AHEAD)}},
+    {"as if the table {a|of its K/V head's number had been taken"
+     "|were counted in the group, not among all heads|of head 0 had been taken for all heads"
+     "|were [n_biases][h], not [h][n_biases]} (SCORE-5)", 8, {{0}},
+     {EACH(change.way, BIAS_OF_KV_HEAD, BIAS_TRANSPOSED)}},
+    {"as if entry i {+a} of the table had been taken for entry i (SCORE-5)", 10,
+     {.change = {BIAS_BY}}, {UP_TO_3(change.by)}},
+    {"as if keys of a tile of {a} slots had the bias of its first one (SCORE-5)", 10,
+     {.change = {BIAS_OF_TILE}}, {POWERS(change.by, 2, 128)}},
+    {"as if the table of head a {+a} had been taken for head a (SCORE-5)", 11,
+     {.change = {BIAS_HEAD_BY}}, {EACH(change.by, -8, 8)}},
 };
 
 #define MASKED_TO_CAP \
@@ -276,6 +310,8 @@ const struct explain_table explain_score_tables[] = {
     {"scales of the cache", WITH_KEYS, N(dequantises), OF_CACHES},
     {"sinks", ALWAYS, N(sinks), OF_SINKS},
     {"scores that are changed otherwise", WITH_KEYS, N(changes), OF_CHANGED},
+    {"other biases by slope", WITH_KEYS, N(slopes), OF_SLOPES},
+    {"other tables of biases", WITH_KEYS, N(biases), OF_BIASES},
     {"masks that are capped", WITH_KEYS, N(masked_on_paths), OF_PATHS | OF_CAPPED},
     {"masks of runs that are capped", WITH_KEYS, N(masked_in_runs), OF_LISTS | OF_CAPPED},
     {"keys that are rotated otherwise", WITH_KEYS, N(rotations), OF_ROTATED},

@@ -43,6 +43,7 @@
 
 #include "gate/explain/run.h"
 #include "gate/explain/ways.h"
+#include "gate/explain/ways_biases.h"
 
 #define LOG2_E 1.4426950408889634
 #define LN_2   0.6931471805599453
@@ -89,7 +90,7 @@ enum explain_score {
     SCORE_PRODUCTS_OVERFLOW
 };
 enum explain_dequantise { EXPLAIN_DEQUANTISES(EXPLAIN_NAME) };
-enum explain_change { EXPLAIN_CHANGES(EXPLAIN_NAME) };
+enum explain_change { EXPLAIN_CHANGES(EXPLAIN_NAME) EXPLAIN_BIASES(EXPLAIN_NAME) };
 enum explain_sink { EXPLAIN_SINKS(EXPLAIN_NAME) };
 enum explain_weight { EXPLAIN_WEIGHTS(EXPLAIN_NAME) };
 enum explain_maximum { EXPLAIN_MAXIMA(EXPLAIN_NAME) };
@@ -141,7 +142,7 @@ struct explain_choice {
     struct { int way, by, array; } dequantise;
     /* 6 SCORE. */
     struct { int way, by, keys, type; } score;
-    /* 6 SCORE, its cap and bias (SCORE-1, SCORE-2). */
+    /* 6 SCORE, its cap and bias (SCORE-1, SCORE-2, SCORE-5). */
     struct { int way, by; } change;
     /* What stands above gives the keys and their scores, which are kept from choice to choice. */
     /* 7 WEIGHT, of the sink (SCORE-3). sums: IN_N is the result alone, IN_O the log-sum-exp. */
@@ -362,11 +363,11 @@ double explain_scale(const struct explain_model *x, const struct explain_choice 
 double explain_dequantised(const struct explain_model *x, const struct explain_choice *choice,
                            int is_v, int j);
 
-/* 6, SCORE-1, SCORE-2: what score s of key j becomes. */
+/* 6, SCORE-1, SCORE-2, SCORE-5: what score s of key j becomes. */
 double explain_changed(const struct explain_model *x, const struct explain_choice *choice, int j,
                        double s);
 
-/* By what a slope is multiplied, of key j (CONV-8). */
+/* By what a slope is multiplied, of key j (CONV-8); or the entry of the table. */
 double explain_distance(const struct explain_model *x, int j);
 
 /* 7, SCORE-3: the logarithm of the sink's weight in these sums: IN_N, IN_O. -infinity: none. */

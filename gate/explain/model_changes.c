@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stage 6, after the product: caps and biases (SCORE-1, SCORE-2); and the sink (SCORE-3). The
- * functions declare the variables of ways.h. */
+/* Stage 6, after the product: caps and biases (SCORE-1, SCORE-2, SCORE-5); and the sink (SCORE-3).
+ * The functions declare the variables of ways.h and ways_biases.h. */
 #include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
 
 #include "gate/case/scores.h"
 #include "gate/explain/model.h"
@@ -12,6 +14,21 @@ static double slope_of_head(const struct explain_model *x, int head) {
     const struct gate_problem *p = &x->run->problem;
     head = head >= 0 && head < p->recipe.n_heads ? head : x->head;
     return p->scores.slopes != NULL ? (double)p->scores.slopes[head] : 0.0;
+}
+
+/* Number `at` of the table, which is all heads' together; 0: it has no such number. */
+static double bias_at(const struct explain_model *x, long long at) {
+    const struct gate_problem *p = &x->run->problem;
+    long long all = (long long)p->recipe.n_heads * p->scores.n_biases;
+    return at >= 0 && at < all ? (double)p->scores.biases[at] : 0.0;
+}
+
+/* An entry of a head, or of the row's own where there is no such head; held between the ends. */
+static double entry_of_head(const struct explain_model *x, int head, int i) {
+    const struct gate_problem *p = &x->run->problem;
+    int n = p->scores.n_biases;
+    head = head >= 0 && head < p->recipe.n_heads ? head : x->head;
+    return bias_at(x, (long long)head * n + (i < 0 ? 0 : i >= n ? n - 1 : i));
 }
 
 static double sink_of_head(const struct explain_model *x, int head) {
@@ -42,6 +59,25 @@ double explain_distance(const struct explain_model *x, int j) {
 #define change(bias)   gate_change_score(cap, order, score, bias)
 #define slope_of(head) slope_of_head(x, head)
 #define sink_of(head)  sink_of_head(x, head)
+#define table(head, i) entry_of_head(x, head, i)
+#define entry(i)       entry_of_head(x, x->head, i)
+
+/* By the ways of a table alone. */
+static double changed_by_table(const struct explain_model *x, const struct explain_choice *choice,
+                               int j, double score) {
+    const struct gate_problem *problem = &x->run->problem;
+    struct explain_spot spot = explain_spot_of(x, j);
+    double cap = problem->scores.cap;
+    int order = problem->scores.order, heads = problem->recipe.n_heads, by = choice->change.by;
+    int group = heads / problem->recipe.n_kv_heads, n = problem->scores.n_biases;
+    int own = problem->scores.own_bias, slot = spot.slot, t = spot.begins + slot;
+    int p = problem->position[x->row], first = problem->query_begin[x->s];
+    int last = problem->position[problem->query_begin[x->s + 1] - 1], query = x->row - first;
+    int end = gate_positions(problem, x->s) - 1, number = explain_key_number(x, j);
+    int i = own + p - t, held = i < 0 ? 0 : i >= n ? n - 1 : i, wrapped = (i % n + n) % n;
+    switch (choice->change.way) { EXPLAIN_BIASES(EXPLAIN_CASE) }
+    return score;
+}
 
 double explain_changed(const struct explain_model *x, const struct explain_choice *choice, int j,
                        double score) {
@@ -52,6 +88,9 @@ double explain_changed(const struct explain_model *x, const struct explain_choic
     if (!(cap > 0.0) && !gate_has_bias(&problem->scores)) {
         return score;
     }
+    if (choice->change.way >= BIAS_REVERSED) {
+        return problem->scores.biases != NULL ? changed_by_table(x, choice, j, score) : score;
+    }
     double t = position_of(x, j), p = problem->position[x->row], slot = explain_spot_of(x, j).slot;
     double last = problem->position[problem->query_begin[x->s + 1] - 1];
     double end = gate_positions(problem, x->s) - 1, distance = explain_distance(x, j);
@@ -61,7 +100,7 @@ double explain_changed(const struct explain_model *x, const struct explain_choic
     if (!(cap > 0.0) && choice->change.way < CHANGE_NO_BIAS) {
         return score + bias;
     }
-    switch ((enum explain_change)choice->change.way) { EXPLAIN_CHANGES(EXPLAIN_CASE) }
+    switch (choice->change.way) { EXPLAIN_CHANGES(EXPLAIN_CASE) }
     return score;
 }
 

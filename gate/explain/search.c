@@ -324,7 +324,8 @@ static unsigned kinds_of(const struct gate_problem *p, const struct cp_kernel_cl
     return (explain_is_path(p) ? OF_PATHS : OF_LISTS) |
            (p->rotation.keys != CP_KEYS_PLACED ? OF_ROTATED : 0U) |
            (scores->cap > 0.0 || gate_has_bias(scores) ? OF_CHANGED : 0U) |
-           (scores->cap > 0.0 ? OF_CAPPED : 0U) |
+           (scores->cap > 0.0 ? OF_CAPPED : 0U) | (scores->slopes != NULL ? OF_SLOPES : 0U) |
+           (scores->biases != NULL ? OF_BIASES : 0U) |
            (p->cache.k_scale != NULL || p->cache.v_scale != NULL ? OF_CACHES : 0U) |
            (class->above + class->behind > 0.0 ? OF_LAZY : 0U) |
            (scores->sinks != NULL ? OF_SINKS : 0U);

@@ -387,9 +387,9 @@
 
 /* ... and what becomes of it by SCORE-1 to SCORE-4, of key j at position t for a row at p:
  * change(b) is with the bias b, in the kernel's order. s is what is capped, and `rest` what is
- * added then: the bias comes before the cap, or behind it. The bias is slope * distance. slope_of()
- * is the slope of another head, of `group` heads of a K/V head. The last row of the sequence is at
- * `last`, its last key at `end`. */
+ * added then: the bias comes before the cap, or behind it. It is slope * distance, or of a table
+ * (ways_biases.h). slope_of() is the slope of another head, of `group` heads of a K/V head. The
+ * last row of the sequence is at `last`, its last key at `end`. */
 #define EXPLAIN_CHANGES(WAY) \
     WAY(CHANGE_OWN, change(bias)) \
     WAY(CHANGE_NO_CAP, s + rest) \
