@@ -153,6 +153,45 @@ no_cap() {
     [ $found = 2 ] && has "it has what cp_kernel.scores does not take: CP_SCORES_CAP"
 }
 
+# shrunk SED PYTHON: the smallest case of a changed kernel with a table, which is `r` in Python.
+shrunk() {
+    changed score_relative "$1" &&
+        status 1 --kernel "$work/changed.c" --cases 60 --first --save "$work/tables" || return 1
+    python3 - "$work/tables/wrong.json" "$2" <<'END' && return
+import json
+import sys
+r = json.load(open(sys.argv[1]))["recipe"]
+assert eval(sys.argv[2]), r
+END
+    rm -r "$work/tables"
+    return 1
+}
+
+# What a case needs of a table stays: none; an end; a row's own entry.
+smaller_tables() {
+    shrunk 's/\* tanhf(s \/ cap)/* tanhf(s)/' \
+        '"cap" in r and not {"biases", "n_biases", "own_bias", "sinks"} & r.keys()' &&
+        shrunk 's/n - 1 ? n - 1 : i/n - 1 ? 0 : i/' '"cap" not in r and r["n_biases"] <= 3' &&
+        shrunk 's/i = call->own_bias + p - t/i = p - t/' \
+            'r["n_biases"] == r["own_bias"] + 1 == 2'
+}
+
+# A case with a table is none of a kernel that takes none.
+no_table() {
+    local found=0
+    sed 's/CP_SCORES_BIASES | //' tests/gate/score_relative.c >"$work/none.c"
+    "$chunkproof" replay "$work"/tables/*.json --kernel "$work/none.c" >"$work/out" 2>&1 ||
+        found=$?
+    [ $found = 2 ] && has "it has what cp_kernel.scores does not take: CP_SCORES_BIASES"
+}
+
+# Behind the last entry of the last head nothing may be read.
+beside_the_table() {
+    changed score_relative 's/1 ? n - 1 : i/1 ? (call->n_heads - head) * n + 16 : i/' &&
+        status 1 --kernel "$work/changed.c" --cases 60 --first &&
+        has "read 64 bytes past the end of biases"
+}
+
 # explained KERNEL SED WORDS: of a changed kernel `explain` says so.
 explained() {
     changed "$1" "$2" && status 1 --kernel "$work/changed.c" --cases 100 --save "$work/windows" ||
@@ -249,6 +288,14 @@ ok "a cache of 8 bits" right_as cache_heads \
 ok "a cache as JSON" json_cache
 ok "the scale of the other array is named" cache_named
 ok "no cap where none is taken" no_cap
+ok "a table of biases" right_as score_relative \
+    "scores     scaled, cap, sinks, biases (SCORE-1 to SCORE-5)"
+ok "a table that is as small as it can be" smaller_tables
+ok "no table where none is taken" no_table
+ok "nothing is read beside the table" beside_the_table
+ok "the other order of cap and bias is named" explained score_relative \
+    "s/\\.scores = CP_SCORES_CAP/.conventions = {.cap = CP_CAP_LAST}, &/" \
+    "right if it declared .cap = CP_CAP_FIRST in cp_kernel.conventions (CONV-7)"
 ok "windows of keys before" right window_phases "a row that sees no key gives zeros, and a \
 log-sum-exp of -infinity; a window counts the keys before the row's own position"
 ok "the other window is named" window_named
