@@ -41,7 +41,10 @@ static void check_recipe(const struct gate_recipe *r) {
         is_within(r->layout, 0, GATE_LAYOUTS - 1) && is_within(r->values, 0, GATE_VALUES - 1) &&
         is_within(r->queries, 0, GATE_QUERIES - 1) && is_within(r->padding, 0, GATE_PADDINGS - 1) &&
         is_within(r->n_ops, 0, GATE_MOST_OPS) && is_within(r->sequences, 0, GATE_MOST_SEQUENCES) &&
-        is_within(r->rows, 0, GATE_MOST_ROWS) && is_within(r->pool, 0, GATE_MOST_POOL);
+        is_within(r->rows, 0, GATE_MOST_ROWS) && is_within(r->pool, 0, GATE_MOST_POOL) &&
+        is_within(r->biases, 0, r->slopes == GATE_NO_SLOPES ? GATE_BIASES - 1 : 0) &&
+        is_within(r->n_biases, r->biases > 0, r->biases > 0 ? GATE_MOST_BIASES : 0) &&
+        is_within(r->own_bias, 0, r->n_biases > 0 ? r->n_biases - 1 : 0);
     for (int i = 0; i < r->n_ops; i++) {
         const struct gate_op *op = &r->op[i];
         right = right && is_within(op->kind, 0, GATE_OPS - 1) && op->sequence >= 0 &&
