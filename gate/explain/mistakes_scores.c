@@ -221,21 +221,25 @@ static const struct explain_mistake biases[] = {
      "|the bias had not been multiplied by log2(e)|the bias had been multiplied by log2(e)} "
      "(SCORE-5)", 8, {{0}}, {EACH(change.way, CHANGE_NO_BIAS, CHANGE_BIAS_LOG2_E)}},
     {"as if the entry of the table were {a|of t - p, not of p - t|of p - t alone, without own_bias"
-     "|of the key's position, not of its distance|of the distance to the last row of the sequence"
+     "|of the key's position, not of its distance|of the distance to the first row of the sequence"
+     "|of the distance to the last row of the sequence"
      "|of the distance to the last key of the sequence"
      "|of the row's number among the queries, not of its position"
      "|of the key's number in the sequence, not of its position"
      "|of the key's number among those that the row sees, not of its position"
+     "|of the key's slot, not of its position"
      "|of the first key of the run, for all of its keys|of the distance without its sign"
      "|a number of 16 bits} (SCORE-5)", 9, {{0}},
      {EACH(change.way, BIAS_REVERSED, BIAS_OF_16_BITS)}},
     {"as if {a|entries had been taken modulo n_biases|entries above the last had been taken modulo "
      "n_biases|entries below 0 had been taken modulo n_biases|the first entry had been taken above "
      "the last|the last entry had been taken below 0|there were no bias above the last entry"
-     "|there were no bias below entry 0|there were no bias of keys ahead of the row} (SCORE-5)", 8,
-     {{0}}, {EACH(change.way, BIAS_MODULO, BIAS_NONE_AHEAD)}},
+     "|there were no bias below entry 0|there were no bias of keys ahead of the row"
+     "|keys ahead of the row had the row's own} (SCORE-5)", 8,
+     {{0}}, {EACH(change.way, BIAS_MODULO, BIAS_OWN_AHEAD)}},
     {"as if the table {a|of its K/V head's number had been taken"
-     "|were counted in the group, not among all heads|of head 0 had been taken for all heads"
+     "|were counted in the group, not among all heads"
+     "|of the first head of its group had been taken|of head 0 had been taken for all heads"
      "|were [n_biases][h], not [h][n_biases]} (SCORE-5)", 8, {{0}},
      {EACH(change.way, BIAS_OF_KV_HEAD, BIAS_TRANSPOSED)}},
     {"as if entry i {+a} of the table had been taken for entry i (SCORE-5)", 10,

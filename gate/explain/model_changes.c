@@ -72,6 +72,7 @@ static double changed_by_table(const struct explain_model *x, const struct expla
     int group = heads / problem->recipe.n_kv_heads, n = problem->scores.n_biases;
     int own = problem->scores.own_bias, slot = spot.slot, t = spot.begins + slot;
     int p = problem->position[x->row], first = problem->query_begin[x->s];
+    int start = problem->position[first];
     int last = problem->position[problem->query_begin[x->s + 1] - 1], query = x->row - first;
     int end = gate_positions(problem, x->s) - 1, number = explain_key_number(x, j);
     int i = own + p - t, held = i < 0 ? 0 : i >= n ? n - 1 : i, wrapped = (i % n + n) % n;
