@@ -14,6 +14,7 @@
 struct parts {
     size_t phases; /* what cp_attend() works with (two_phase.h) */
     size_t lse;    /* double [n_rows][h] */
+    size_t given;  /* double [h] slopes, [h] sinks, [h][n_biases] biases */
     size_t out;    /* float [n_rows][h][d_v] */
     size_t q;      /* binary16 [n_rows][h][d] */
     size_t k;      /* binary16 [capacity][h_kv][c][d]; 0 when it is contiguous already */
@@ -29,6 +30,7 @@ static struct parts parts_of(const struct cp_kernel_call *call) {
     return (struct parts){
         .phases = (results * (2 + d_v) + d + 3 * d_v) * sizeof(double),
         .lse = results * sizeof(double),
+        .given = (size_t)call->n_heads * (2 + (size_t)call->n_biases) * sizeof(double),
         .out = results * d_v * sizeof(float),
         .q = results * d * sizeof(uint16_t),
         .k = has_k ? 0 : pool_bytes(call, call->head_dim, sizeof(uint16_t)),
@@ -38,7 +40,7 @@ static struct parts parts_of(const struct cp_kernel_call *call) {
 
 static size_t workspace(const struct cp_kernel_call *call) {
     struct parts p = parts_of(call);
-    return p.phases + p.lse + p.out + p.q + p.k + p.v;
+    return p.phases + p.lse + p.given + p.out + p.q + p.k + p.v;
 }
 
 static const char *refuses(const struct cp_kernel_call *call) {
@@ -53,10 +55,27 @@ static void *behind(void *memory, size_t bytes) {
     return (char *)memory + bytes;
 }
 
+static const double *widened(const float *from, size_t n, double *to) {
+    for (size_t i = 0; from != NULL && i < n; i++) {
+        to[i] = (double)from[i];
+    }
+    return from != NULL ? to : NULL;
+}
+
+/* What changes scores (SCORE-1 to SCORE-5), into `given`. */
+static struct cp_scores scores_of(const struct cp_kernel_call *call, double *given) {
+    size_t h = (size_t)call->n_heads, all = h * (size_t)call->n_biases;
+    return (struct cp_scores){
+        .cap = call->cap,
+        .slopes = widened(call->slopes, h, given),
+        .sinks = widened(call->sinks, h, given + h),
+        .biases = {widened(call->biases, all, given + 2 * h), call->n_biases, call->own_bias}};
+}
+
 static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *plan) {
     struct parts p = parts_of(call);
-    double *lse = behind(call->workspace, p.phases);
-    float *out = behind(lse, p.lse);
+    double *lse = behind(call->workspace, p.phases), *given = behind(lse, p.lse);
+    float *out = behind(given, p.given);
     uint16_t *q = behind(out, p.out), *k = behind(q, p.q), *v = behind(k, p.k);
     struct cp_attention attention = {
         .plan = plan,
@@ -71,6 +90,7 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
         .position = call->position,
         .window = {call->window, call->ahead, call->kept},
         .mask = {call->mask_bits, call->mask_first, call->mask_begin},
+        .scores = scores_of(call, given),
         .q_type = CP_FP16,
         .k_type = CP_FP16,
         .v_type = CP_FP16,
@@ -120,11 +140,13 @@ static int attend(const struct cp_kernel_call *call) {
     .abi = CP_KERNEL_ABI, .q_type = CP_FP16, .kv_type = CP_FP16, .out_type = CP_FP32,              \
     .lse_type = CP_FP64, .plans = CP_PLANS_LISTS,                                                  \
     .masks = CP_MASKS_WINDOW | CP_MASKS_AHEAD | CP_MASKS_KEPT | CP_MASKS_BITS,                     \
+    .scores = CP_SCORES_CAP | CP_SCORES_SLOPES | CP_SCORES_SINKS | CP_SCORES_BIASES,               \
     .arithmetic = {.score = CP_SUM_FP64,                                                           \
                    .weights = CP_FP32,                                                             \
                    .values = CP_SUM_FP64,                                                          \
                    .partials = CP_FP32,                                                            \
                    .exp_error = 0x1p-52,                                                           \
+                   .tanh_error = 0x1p-51,                                                          \
                    .step = 0},                                                                     \
     .refuses = refuses, .workspace = workspace, .attend = attend
 
