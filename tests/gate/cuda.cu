@@ -84,11 +84,15 @@ static std::size_t heads_bytes(const cp_kernel_call *call) {
     return static_cast<std::size_t>(call->n_heads) * sizeof(double);
 }
 
-/* Slopes and sinks lie at the end, behind the launcher's workspace. */
+static std::size_t table_bytes(const cp_kernel_call *call) {
+    return heads_bytes(call) * static_cast<std::size_t>(call->n_biases);
+}
+
+/* Slopes, sinks and the table of biases lie at the end, behind the launcher's workspace. */
 static std::size_t workspace(const cp_kernel_call *call) {
     const cp_cuda_limits limits = limits_of(call);
     std::size_t bytes = cp_cuda_workspace(&limits);
-    return bytes == 0 ? 0 : (bytes + 7) / 8 * 8 + 2 * heads_bytes(call);
+    return bytes == 0 ? 0 : (bytes + 7) / 8 * 8 + 2 * heads_bytes(call) + table_bytes(call);
 }
 
 /* Are there no kernels for its widths? Those of values that are as wide as keys have their own
@@ -164,8 +168,9 @@ static void fill(cp_plan *plan, const cp_kernel_call &lists) {
 /* ---- A call ---- */
 
 /* Numbers of heads in binary64, at `to` on the device; NULL stays. */
-static int widen(const float *from, const cp_kernel_call *call, char *to, const double **at) {
-    const std::size_t n = static_cast<std::size_t>(call->n_heads);
+static int widen(const float *from, int each, const cp_kernel_call *call, char *to,
+                 const double **at) {
+    const std::size_t n = static_cast<std::size_t>(call->n_heads) * static_cast<std::size_t>(each);
     cudaStream_t stream = static_cast<cudaStream_t>(call->stream);
     std::vector<float> narrow(n);
     *at = nullptr;
@@ -186,12 +191,16 @@ static int widen(const float *from, const cp_kernel_call *call, char *to, const 
 }
 
 static int take_scores(const cp_kernel_call *call, cp_scores *scores) {
-    char *slopes =
-        static_cast<char *>(call->workspace) + call->workspace_size - 2 * heads_bytes(call);
+    char *sinks = static_cast<char *>(call->workspace) + call->workspace_size - heads_bytes(call);
+    char *slopes = sinks - heads_bytes(call), *table = slopes - table_bytes(call);
     scores->cap = call->cap;
-    int status = widen(call->slopes, call, slopes, &scores->slopes);
-    return status != CP_OK ? status
-                           : widen(call->sinks, call, slopes + heads_bytes(call), &scores->sinks);
+    scores->biases.n = call->n_biases;
+    scores->biases.own = call->own_bias;
+    int status = widen(call->slopes, 1, call, slopes, &scores->slopes);
+    if (status == CP_OK) {
+        status = widen(call->biases, call->n_biases, call, table, &scores->biases.bias);
+    }
+    return status != CP_OK ? status : widen(call->sinks, 1, call, sinks, &scores->sinks);
 }
 
 static int start(cp_cuda *cuda, const cp_plan *plan, const cp_kernel_call *call) {
@@ -256,7 +265,7 @@ static struct cp_kernel describe() {
     kernel.plans = CP_PLANS_LISTS;
     kernel.masks = CP_MASKS_WINDOW | CP_MASKS_AHEAD | CP_MASKS_KEPT;
     kernel.masks += VERSION == 1 ? CP_MASKS_BITS : 0;
-    kernel.scores = CP_SCORES_CAP | CP_SCORES_SLOPES | CP_SCORES_SINKS;
+    kernel.scores = CP_SCORES_CAP | CP_SCORES_SLOPES | CP_SCORES_SINKS | CP_SCORES_BIASES;
     kernel.arithmetic.score = VERSION < 3 ? CP_SUM_FP32 : CP_SUM_TENSOR_CORE;
     kernel.arithmetic.values = kernel.arithmetic.score;
     kernel.arithmetic.weights = VERSION < 3 ? CP_FP32 : TYPE;

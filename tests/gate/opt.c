@@ -76,6 +76,7 @@
 struct parts {
     size_t lse;   /* double [n_rows][h] */
     size_t heads; /* double [h]: slopes, and sinks, too */
+    size_t table; /* double [h][n_biases] */
     size_t q;     /* [n_rows][h][d] */
     size_t out;   /* [n_rows][h][d_v] */
     size_t k, v;  /* [capacity][h_kv][c][d], or [d_v]; 0 when it is contiguous already, or in K */
@@ -95,6 +96,7 @@ static struct parts parts_of(const struct cp_kernel_call *call) {
     return (struct parts){
         lines(results, sizeof(double)),
         lines((size_t)call->n_heads, sizeof(double)),
+        lines((size_t)call->n_heads * (size_t)call->n_biases, sizeof(double)),
         lines(results * d, SIZE),
         lines(results * d_v, SIZE),
         is_contiguous(call, call->head_dim, call->k_chunk, call->k_head, call->k_slot) ? 0 : k,
@@ -103,7 +105,7 @@ static struct parts parts_of(const struct cp_kernel_call *call) {
 
 static size_t workspace(const struct cp_kernel_call *call) {
     struct parts p = parts_of(call);
-    return p.lse + 2 * p.heads + p.q + p.out + p.k + p.v;
+    return p.lse + 2 * p.heads + p.table + p.q + p.out + p.k + p.v;
 }
 
 static const char *refuses(const struct cp_kernel_call *call) {
@@ -128,9 +130,9 @@ static int attend_in(struct cp_opt *opt, struct cp_attention *attention) {
 }
 
 /* Numbers of heads in binary64; NULL stays. */
-static const double *widened(const float *from, int n, char *room) {
+static const double *widened(const float *from, size_t n, char *room) {
     double *to = (double *)(void *)room;
-    for (int i = 0; i < n && from != NULL; i++) {
+    for (size_t i = 0; i < n && from != NULL; i++) {
         to[i] = (double)from[i];
     }
     return from == NULL ? NULL : to;
@@ -140,7 +142,9 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
                        struct cp_opt *opt) {
     struct parts p = parts_of(call);
     char *lse = call->workspace, *slopes = lse + p.lse, *sinks = slopes + p.heads;
-    char *q = sinks + p.heads, *out = q + p.q, *k = out + p.out, *v = k + p.k;
+    char *table = sinks + p.heads, *q = table + p.table, *out = q + p.q;
+    char *k = out + p.out, *v = k + p.k;
+    size_t heads = (size_t)call->n_heads;
     struct cp_attention attention = {
         .plan = plan,
         .stamp = plan->stamp,
@@ -154,8 +158,11 @@ static int attend_plan(const struct cp_kernel_call *call, const struct cp_plan *
         .position = call->position,
         .window = {call->window, call->ahead, call->kept},
         .mask = {call->mask_bits, call->mask_first, call->mask_begin},
-        .scores = {call->cap, widened(call->slopes, call->n_heads, slopes),
-                   widened(call->sinks, call->n_heads, sinks)},
+        .scores = {call->cap,
+                   widened(call->slopes, heads, slopes),
+                   widened(call->sinks, heads, sinks),
+                   {widened(call->biases, heads * (size_t)call->n_biases, table), call->n_biases,
+                    call->own_bias}},
         .scales = {SCALES, call->k_scales, call->v_scales},
         .q_type = TYPE,
         .k_type = K_TYPE,
@@ -211,7 +218,7 @@ const struct cp_kernel cp_kernel = {
     .widths = WIDTHS,
     .layout = {.tensors = IN_KEYS ? CP_TENSORS_KEYS : CP_TENSORS_TWO},
     .masks = CP_MASKS_WINDOW | CP_MASKS_AHEAD | CP_MASKS_KEPT | CP_MASKS_BITS,
-    .scores = CP_SCORES_CAP | CP_SCORES_SLOPES | CP_SCORES_SINKS,
+    .scores = CP_SCORES_CAP | CP_SCORES_SLOPES | CP_SCORES_SINKS | CP_SCORES_BIASES,
     .cache = {K_TYPE == TYPE ? CP_CACHE_PLAIN : K_TYPE, V_TYPE == TYPE ? CP_CACHE_PLAIN : V_TYPE,
               SCALES},
     .arithmetic = CP_OPT_ARITHMETIC,
