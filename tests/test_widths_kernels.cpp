@@ -77,7 +77,7 @@ static void values_of_their_own_width_are_within_the_tolerance(void **) {
         WidthsRig rig(one.s, seed);
         score_case drawn;
         if (seed % 2 == 0) {
-            rig.change_scores(drawn, seed / 2 * 5);
+            rig.change_scores(drawn, seed / 2 * 9);
         }
         rig.look_at(one.window);
         rig.change_widths(one.w.value_dim, one.w.v_row, one.w.begin);
