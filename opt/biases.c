@@ -35,7 +35,7 @@ void cp_opt_add_biases(const struct opt_head *h, const struct opt_tile *tile) {
     const struct cp_biases *biases = &slice->call->attention->scores.biases;
     long long position = (long long)slice->task->position + tile->first;
     int padded = (tile->n + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
-    float bias[CP_OPT_KEYS];
+    float bias[CP_OPT_KEYS] = {0};
     for (int i = 0; i < slice->rows; i++) {
         const double *of_head = biases->bias + (size_t)cp_opt_query_head(h, i) * (size_t)biases->n;
         take(bias, of_head, biases->n - 1, biases->own + slice->position[i] - position, padded);

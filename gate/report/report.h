@@ -121,8 +121,8 @@ char *gate_file_again(const struct gate_options *options, const char *file, cons
 /* "right", "wrong" or "none". */
 const char *gate_answer(const struct gate_result *result);
 
-/* What else allows more keys, of a kernel whose log-sum-exps of partial results are in 16 bits; "" of
- * others. */
+/* What else allows more keys, of a kernel whose log-sum-exps of partial results are in 16 bits; ""
+ * of others. */
 const char *gate_what_of_parts(const struct cp_kernel *kernel);
 
 /* Why there is no verdict; NULL where there is one. */
