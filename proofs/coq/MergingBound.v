@@ -205,23 +205,23 @@ Inductive pairwise : list input -> nat -> nat -> R -> R -> Prop :=
   | one_part j m : weighs cl rg j m 1 1 -> pairwise [j] 1 0 m (value j)
   | two_weights J p q m o J' p' q' m' o' M f f' n r r' a b z l :
       pairwise J p q m o -> pairwise J' p' q' m' o' ->
-      admits rg M -> m - slack rg <= M -> m' - slack rg <= M ->
+      admits rg M -> m - fall rg <= M -> m' - fall rg <= M ->
       factor cl m [1] M f -> factor cl m' [1] M f' ->
       Rabs (n - (f + f')) <= u_n cl * (Rabs f + Rabs f') + eta_n cl -> 0 < n ->
       kept cl (eta_o cl) (f * o) r -> kept cl (eta_o cl) (f' * o') r' ->
       Rabs (a - r / n) <= u_o cl * Rabs (r / n) + eta_o cl ->
       Rabs (b - r' / n) <= u_o cl * Rabs (r' / n) + eta_o cl ->
       Rabs (z - (a + b)) <= u_o cl * (Rabs a + Rabs b) + eta_o cl ->
-      admits rg l -> M - slack rg <= l ->
+      admits rg l -> M - fall rg <= l ->
       Rabs (l - (M + ln n)) <= eps cl + u_move cl * Rabs l ->
       pairwise (J ++ J') (p + p') (S (Nat.max q q')) l z
   | two_sums J p q m o J' p' q' m' o' M f f' n y z l :
       pairwise J p q m o -> pairwise J' p' q' m' o' ->
-      admits rg M -> m - slack rg <= M -> m' - slack rg <= M ->
+      admits rg M -> m - fall rg <= M -> m' - fall rg <= M ->
       factor cl m [1] M f -> factor cl m' [1] M f' ->
       Rabs (n - (f + f')) <= u_n cl * (Rabs f + Rabs f') + eta_n cl -> 0 < n ->
       combined (u_o cl) (eta_o cl) f o f' o' y -> kept cl (eta_o cl) (y / n) z ->
-      admits rg l -> M - slack rg <= l ->
+      admits rg l -> M - fall rg <= l ->
       Rabs (l - (M + ln n)) <= eps cl + u_move cl * Rabs l ->
       pairwise (J ++ J') (p + p') (S (Nat.max q q')) l z.
 

@@ -43,8 +43,8 @@ Theorem part_is_tracked j :
 Proof.
   intros [above below] cap_le sure.
   pose proof sane as [_ [_ [_ [_ [_ [_ [_ [_ [_ [uo0 [eo0 _]]]]]]]]]]].
-  assert (sane_range (Range low top 0)) as sane' by (split; simpl; lra).
-  apply (one_state (Range low top 0) j (s j) 1 1 (value j) 0 0 1 0 0 (value j)).
+  assert (sane_range (Range low top 0 0)) as sane' by (split; simpl; lra).
+  apply (one_state (Range low top 0 0) j (s j) 1 1 (value j) 0 0 1 0 0 (value j)).
   - apply part_as_given; try assumption; [split; simpl; lra | lra].
   - split; [intros i [<- | []]; lra | exists j; split; [left; reflexivity | lra]].
   - replace (value j - 1 * value j) with 0 by ring; rewrite Rabs_R0.

@@ -51,11 +51,11 @@ Definition below (j : input) : Prop := 0 <= sigma j /\ s j <= high rg.
 
 Lemma strays_pos k j : below j -> 0 <= strays cl rg k (high rg) j.
 Proof.
-  intros [sig le]; sanity; destruct sane' as [lohi slack0]; unfold strays.
+  intros [sig le]; sanity; destruct sane' as [lohi [slack0 fall0]]; unfold strays.
   pose proof (pos_INR k); pose proof (Rmult_le_pos _ _ ref0 (reference_pos rg)).
   pose proof (Rmult_le_pos _ _ mov0 (reference_pos rg)).
-  assert (0 <= slack rg * (INR k + 1)) by (apply Rmult_le_pos; lra).
-  assert (0 <= u_arg cl * (sigma j + (high rg - s j) + 2 * slack rg * (INR k + 1)))
+  assert (0 <= fall rg * INR k) by (apply Rmult_le_pos; lra).
+  assert (0 <= u_arg cl * (sigma j + (high rg - s j) + 2 * (slack rg + fall rg * INR k)))
     by (apply Rmult_le_pos; lra).
   assert (0 <= INR k * (eps cl + 2 * u_move cl * reference rg)) by (apply Rmult_le_pos; lra).
   lra.
@@ -67,7 +67,7 @@ Proof.
   intros le_high; pose proof (strays_pos 0 j le_high) as far.
   pose proof (stretch_power_finer k) as more; pose proof (stretch_power cl rg sane sane' k) as one.
   pose proof (pos_INR k) as k0; pose proof (exp_pos (high rg)) as e0; pose proof kappa_grows as kg.
-  pose proof (exp_pos (- raised)) as r0; destruct sane' as [_ slack0]; sanity.
+  pose proof (exp_pos (- raised)) as r0; destruct sane' as [_ [slack0 fall0]]; sanity.
   unfold lost, reach.
   change (strays fine rg 0 (high rg) (higher j)) with (strays cl rg 0 (high rg) j).
   set (E := exp (slack rg + strays cl rg 0 (high rg) j)).

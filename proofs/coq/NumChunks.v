@@ -44,7 +44,7 @@ Inductive chunked (cl : class) (rg : range) (c : nat) : list input -> nat -> R -
       chunked cl rg c J p m n o -> chunked cl rg c J' p' m' n' o' ->
       kept cl (eta_n cl) n n1 -> kept cl (eta_o cl) o o1 ->
       kept cl (eta_n cl) n' n2 -> kept cl (eta_o cl) o' o2 ->
-      admits rg M -> m - slack rg <= M -> m' - slack rg <= M ->
+      admits rg M -> m - fall rg <= M -> m' - fall rg <= M ->
       factor cl m [n1] M f -> factor cl m' [n2] M f' ->
       combined (u_n cl) (eta_n cl) f n1 f' n2 n3 -> combined (u_o cl) (eta_o cl) f o1 f' o2 o3 ->
       chunked cl rg c (J ++ J') (p + p') M n3 o3.

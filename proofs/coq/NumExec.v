@@ -21,9 +21,9 @@ Record class := Class {
   weights : format; rounded_sum : bool;
   u_n : R; eta_n : R; u_o : R; eta_o : R; u_part : R }.
 
-(** Where the references lie, and by how much one may be below a score that it is used for, or below
-    the reference before it. *)
-Record range := Range { low : R; high : R; slack : R }.
+(** Where the references lie; by how much one may be below a score that it is used for; and by how
+    much it may be below the reference before it. *)
+Record range := Range { low : R; high : R; slack : R; fall : R }.
 
 (** A key: its exact score, its value, the error of the computed score, an upper bound of the
     reference that its weight is computed with. *)
@@ -94,7 +94,7 @@ Inductive runs (cl : class) (rg : range) : list input -> counts -> R -> list R -
         (Counts (depth_n k) (depth_o k + d) (stores k) (steps k) (ops_n k) (ops_o k + ops))
            m ns os'
   | runs_step J k m ns os m' f :
-      runs cl rg J k m ns os -> admits rg m' -> m - slack rg <= m' -> factor cl m ns m' f ->
+      runs cl rg J k m ns os -> admits rg m' -> m - fall rg <= m' -> factor cl m ns m' f ->
       runs cl rg J (Counts (depth_n k) (depth_o k) (stores k) (S (steps k)) (ops_n k) (ops_o k))
            m' (map (Rmult f) ns) (map (Rmult f) os)
   | runs_store J k m n o n' o' :
@@ -112,4 +112,5 @@ Definition sane_class (cl : class) : Prop :=
   0 <= unit (weights cl) /\ 0 <= tiny (weights cl) /\
   0 <= u_n cl /\ 0 <= eta_n cl /\ 0 <= u_o cl /\ 0 <= eta_o cl /\ 0 <= u_part cl.
 
-Definition sane_range (rg : range) : Prop := low rg <= high rg /\ 0 <= slack rg.
+Definition sane_range (rg : range) : Prop :=
+  low rg <= high rg /\ 0 <= slack rg /\ 0 <= fall rg.

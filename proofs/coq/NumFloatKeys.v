@@ -100,12 +100,12 @@ Qed.
 
 Lemma strays_pos n : 0 <= NumInvariant.strays cl rg n (NumExec.high rg) j.
 Proof.
-  unfold NumInvariant.strays; simpl; destruct sane as [lohi sl0].
+  unfold NumInvariant.strays; simpl; destruct sane as [lohi [sl0 fa0]].
   destruct ga as [_ [_ ua] [_ ur] [_ um] [_ ep] _ _ _ _ _ _ _ _ _ _].
   pose proof (NumInvariant.reference_pos rg) as r0; pose proof (pos_INR n) as n0.
-  assert (0 <= NumExec.slack rg * (INR n + 1)) by (apply Rmult_le_pos; lra).
+  assert (0 <= NumExec.fall rg * INR n) by (apply Rmult_le_pos; lra).
   assert (0 <= val (c_u_arg o a) * (NumExec.sigma j + (NumExec.high rg - NumExec.s j)
-    + 2 * NumExec.slack rg * (INR n + 1))) by (apply Rmult_le_pos; lra).
+    + 2 * (NumExec.slack rg + NumExec.fall rg * INR n))) by (apply Rmult_le_pos; lra).
   assert (0 <= val (c_u_ref o a) * NumInvariant.reference rg) by (apply Rmult_le_pos; lra).
   assert (0 <= val (c_u_move o a) * NumInvariant.reference rg) by (apply Rmult_le_pos; lra).
   assert (0 <= INR n * (val (c_eps o a) + 2 * val (c_u_move o a) * NumInvariant.reference rg))

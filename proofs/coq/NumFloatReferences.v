@@ -305,7 +305,8 @@ Record fits (a : arithmetic o) (changes : Z) (rg : NumExec.range) (J : list NumE
     NumExec.high rg <= NumExec.s j + NumExec.sigma i + val (c_above o a);
   fits_low : exists j i, In j J /\ In i J /\
     NumExec.s j - NumExec.sigma i - (IZR changes + 1) * val (c_below o a) <= NumExec.low rg;
-  fits_slack : exists i, In i J /\ NumExec.slack rg <= NumExec.sigma i + val (c_below o a) }.
+  fits_slack : exists i, In i J /\ NumExec.slack rg <= NumExec.sigma i + val (c_below o a);
+  fits_fall : NumExec.fall rg <= NumExec.slack rg }.
 
 (** What is computed of a key is near to what it is. *)
 Definition near_key (s : scored o) (j : NumExec.input) : Prop :=
@@ -439,8 +440,8 @@ Proof.
   { apply (sign_up_plus o B); [|apply (good_sign o B); split; assumption].
     apply (good_sign o B); split; [exact fbe | lra]. }
   destruct (up_exp_of_positive o B _ fr sab) as [_ le5].
-  destruct fit as [[lohi sl0] ftop [jh [ih [injh [inih hi]]]] [jl [il [injl [inil lo]]]]
-    [is [inis sl]]].
+  destruct fit as [[lohi [sl0 fa0]] ftop [jh [ih [injh [inih hi]]]] [jl [il [injl [inil lo]]]]
+    [is [inis sl]] fa].
   assert (forall j, In j J -> exists s, In s all /\ Rabs (val (score o s) - NumExec.s j) <= val Z /\
     0 <= NumExec.sigma j <= val S) as known.
   { intros j inj; destruct (partner _ _ _ _ near inj) as [s [ins [n1 n2]]].
@@ -485,6 +486,7 @@ Proof.
     + split; [exact fr|]; pose proof (exp_pos (val above)); lra.
     + lra.
     + rewrite (val_opp o B); exact H2.
+    + lra.
     + lra.
     + rewrite (proj2 (larger_is o B _ _ fa1 fa2)), !(val_abs o B), (val_opp o B).
       apply (enclosed _ _ _ _ H2 lohi); lra.

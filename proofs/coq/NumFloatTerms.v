@@ -363,6 +363,7 @@ Record covers (b : references o) (rg : NumExec.range) (t : R) : Prop := Covers {
   above_high : NumExec.high rg <= val (high o b);
   below_low : val (low o b) <= NumExec.low rg;
   above_slack : NumExec.slack rg <= val (slack o b);
+  above_fall : NumExec.fall rg <= val (slack o b);
   above_reference : NumInvariant.reference rg <= val (h o b);
   above_rise : exp (NumExec.high rg - t) <= val (rise o b) }.
 
@@ -376,7 +377,7 @@ Theorem strays_is_up a b s c rg t j :
   NumInvariant.strays (real_class a) rg (Z.to_nat c) (NumExec.high rg) j
     <= val (strays o a b s c).
 Proof.
-  intros ga cov [_ sl0] c0 f [g0 g] near below; unfold strays in *.
+  intros ga cov [_ [sl0 fa0]] c0 f [g0 g] near below; unfold strays in *.
   set (to_high := up_plus (up_plus (high o b) (opp o (score o s))) (largest_z o b)) in *.
   set (far := up_times (mul o (of_int o 2) (slack o b)) (add o (of_int o c) (one o))) in *.
   set (along := up_plus (up_plus (sigma o s) to_high) far) in *.
@@ -405,10 +406,10 @@ Proof.
   assert (0 <= IZR c) as c1 by (apply IZR_le; lia).
   apply NumCore.Rabs_between in near.
   destruct ga as [_ [_ ua0] [_ ur0] [_ um0] [_ ep0] _ _ _ _ _ _ _ _ _ _].
-  destruct cov as [_ _ [_ z0] [_ s0] [_ h0] _ ch _ cs cr _].
+  destruct cov as [_ _ [_ z0] [_ s0] [_ h0] _ ch _ cs cf cr _].
   assert (NumExec.sigma j + (NumExec.high rg - NumExec.s j)
-          + 2 * NumExec.slack rg * (IZR c + 1) <= val along) as A.
-  { pose proof (Rmult_le_compat_r (IZR c + 1) (2 * NumExec.slack rg) (2 * val (slack o b))); lra. }
+          + 2 * (NumExec.slack rg + NumExec.fall rg * IZR c) <= val along) as A.
+  { pose proof (Rmult_le_compat_r (IZR c) (NumExec.fall rg) (val (slack o b))); lra. }
   pose proof (Rmult_le_compat_l _ _ _ ua0 A) as A1.
   pose proof (Rmult_le_compat_l _ _ _ ur0 cr) as A2.
   assert (2 * val (c_u_move o a) * NumInvariant.reference rg
@@ -425,7 +426,7 @@ Theorem stretch_is_up a b c rg t :
   fin (stretch_of o a b c) ->
   NumInvariant.stretch (real_class a) rg ^ Z.to_nat c <= val (stretch_of o a b c).
 Proof.
-  intros ga cov [lohi sl0] c0 f; unfold stretch_of in *.
+  intros ga cov [lohi [sl0 fa0]] c0 f; unfold stretch_of in *.
   set (moved := up_plus (up_times (mul o (of_int o 2) (c_u_move o a)) (h o b)) (c_eps o a)) in *.
   set (span := larger (up_plus (high o b) (opp o (low o b))) (zero o)) in *.
   set (argument := up_times (c_u_arg o a) span) in *.
@@ -433,7 +434,7 @@ Proof.
   set (shrunk := up_function (larger (exp_of o (opp o x)) (pow2 o (-1074)))) in *.
   set (missing := up_function (log1p_of o (up_times (c_kappa o a) shrunk))) in *.
   destruct ga as [_ ga _ gm ge gk _ _ _ _ _ _ _ _ _].
-  destruct cov as [fh fl _ gs gh _ ch cl cs cr _].
+  destruct cov as [fh fl _ gs gh _ ch cl _ cs cr _].
   assert (not_below o shrunk) as ss by (apply (sign_up_function o B), sign_larger;
     [apply (sign_exp o B) | apply (good_sign o B), good_pow2; lia]).
   assert (not_below o missing) as sm.
@@ -474,7 +475,7 @@ Proof.
     unfold span; rewrite (proj2 (larger_is _ _ fhl (proj1 (zero_is o B)))).
     apply Rle_trans with (2 := Rmax_l _ _).
     destruct (up_plus_is_up o B _ _ fhl) as [_ [_ le]]; rewrite (val_opp o B) in le; lra. }
-  set (y := NumExec.slack rg + val (c_u_arg o a) * (NumExec.high rg - NumExec.low rg)
+  set (y := NumExec.fall rg + val (c_u_arg o a) * (NumExec.high rg - NumExec.low rg)
             + 2 * val (c_u_move o a) * NumInvariant.reference rg + val (c_eps o a)).
   assert (y <= val x) as yx.
   { pose proof (Rmult_le_compat_l _ _ _ (proj2 ga) near_span).

@@ -17,12 +17,12 @@ Definition reference (rg : range) : R := Rmax (Rabs (low rg)) (Rabs (high rg)).
 
 (** Bound of the error of a key's weight, as a logarithm, when its state has the reference m. *)
 Definition strays (cl : class) (rg : range) (steps : nat) (m : R) (j : input) : R :=
-  sigma j + u_arg cl * (sigma j + (m - s j) + 2 * slack rg * (INR steps + 1))
+  sigma j + u_arg cl * (sigma j + (m - s j) + 2 * (slack rg + fall rg * INR steps))
   + u_ref cl * reference rg + eps cl + INR steps * (eps cl + 2 * u_move cl * reference rg).
 
 (** By how much a change of the reference may enlarge an absolute error. *)
 Definition stretch (cl : class) (rg : range) : R :=
-  exp (slack rg + u_arg cl * (high rg - low rg) + 2 * u_move cl * reference rg + eps cl) + kappa cl.
+  exp (fall rg + u_arg cl * (high rg - low rg) + 2 * u_move cl * reference rg + eps cl) + kappa cl.
 
 (** Bound of a weight in the scale of its state. *)
 Definition reach (cl : class) (rg : range) (steps : nat) (j : input) : R :=
@@ -122,7 +122,7 @@ Hypothesis sane' : sane_range rg.
 
 Ltac sanity :=
   destruct sane as [arg0 [ref0 [mov0 [eps0 [kap0 [uw0 [tw0 [un0 [en0 [uo0 [eo0 up0]]]]]]]]]]];
-  destruct sane' as [lohi slack0].
+  destruct sane' as [lohi [slack0 fall0]].
 
 Lemma reference_pos : 0 <= reference rg.
 Proof.
@@ -132,7 +132,7 @@ Qed.
 Lemma stretch_at_least_1 : 1 <= stretch cl rg.
 Proof.
   sanity; unfold stretch.
-  assert (1 <= exp (slack rg + u_arg cl * (high rg - low rg) + 2 * u_move cl * reference rg +
+  assert (1 <= exp (fall rg + u_arg cl * (high rg - low rg) + 2 * u_move cl * reference rg +
     eps cl)).
   { apply exp_at_least_1.
     assert (0 <= high rg - low rg) as span by lra.
@@ -235,7 +235,7 @@ Proof.
   sanity; intros le lm; unfold strays; apply le_INR in le; pose proof (pos_INR k).
   assert (0 <= eps cl + 2 * u_move cl * reference rg)
     by (pose proof (Rmult_le_pos _ _ mov0 reference_pos); lra).
-  assert (slack rg * (INR k + 1) <= slack rg * (INR k' + 1)) by (apply Rmult_le_compat_l; lra).
+  assert (fall rg * INR k <= fall rg * INR k') by (apply Rmult_le_compat_l; lra).
   repeat apply Rplus_le_compat; try apply Rle_refl.
   - apply Rmult_le_compat_l; lra.
   - apply Rmult_le_compat_r; lra.
@@ -448,7 +448,7 @@ Qed.
 (** ** A change of the reference *)
 
 Lemma magnitude_below_stretch m m' y e f :
-  admits rg m -> admits rg m' -> m - slack rg <= m' ->
+  admits rg m -> admits rg m' -> m - fall rg <= m' ->
   Rabs y <= u_arg cl * Rabs (m - m') + 2 * u_move cl * reference rg + eps cl ->
   Rabs e <= kappa cl -> f = exp (m - m' + y) + e -> Rabs f <= stretch cl rg.
 Proof.
@@ -462,16 +462,16 @@ Proof.
 Qed.
 
 Lemma fair_step k m m' y e f x :
-  admits rg m -> admits rg m' -> m - slack rg <= m' ->
+  admits rg m -> admits rg m' -> m - fall rg <= m' ->
   Rabs y <= u_arg cl * Rabs (m - m') + 2 * u_move cl * reference rg + eps cl ->
   Rabs e <= kappa cl -> f = exp (m - m' + y) + e ->
   fair cl rg k m x -> fair cl rg (S k) m' (Use (key x) (f * in_n x) (f * in_o x)).
 Proof.
   sanity; intros ad0 ad above near_y near_e E [X0 [near_c [near_b [reach_c reach_b]]]].
   set (j := key x) in *; set (c := in_n x) in *; set (d := in_o x - c) in *.
-  set (Y := u_arg cl * (m' - m + 2 * slack rg) + 2 * u_move cl * reference rg + eps cl).
+  set (Y := u_arg cl * (m' - m + 2 * fall rg) + 2 * u_move cl * reference rg + eps cl).
   assert (Rabs y <= Y) as yY.
-  { assert (Rabs (m - m') <= m' - m + 2 * slack rg) as le by (apply Rabs_le; lra).
+  { assert (Rabs (m - m') <= m' - m + 2 * fall rg) as le by (apply Rabs_le; lra).
     pose proof (Rmult_le_compat_l _ _ _ arg0 le); unfold Y; lra. }
   assert (0 <= Y) as Y0 by (pose proof (Rabs_pos y); lra).
   set (X := strays cl rg k m j) in *.

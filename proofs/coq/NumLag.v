@@ -19,7 +19,8 @@ Open Scope R_scope.
 
 (** References of one range are those of a wider one. *)
 Definition wider (rg rg' : range) : Prop :=
-  low rg' <= low rg /\ high rg <= high rg' /\ slack rg <= slack rg'.
+  low rg' <= low rg /\ high rg <= high rg' /\ slack rg <= slack rg' /\
+  fall rg <= fall rg'.
 
 Lemma wider_self rg : wider rg rg.
 Proof. unfold wider; lra. Qed.
@@ -28,7 +29,7 @@ Lemma runs_wider cl rg rg' :
   wider rg rg' ->
   forall J k m ns os, runs cl rg J k m ns os -> runs cl rg' J k m ns os.
 Proof.
-  intros [lo [hi sl]].
+  intros [lo [hi [sl fa]]].
   assert (forall m, admits rg m -> admits rg' m) as more by (unfold admits; intros; lra).
   induction 1 as
     [m ad | j m p p' [ad [le [above rest]]] | | J J' k m ns os p run IH
@@ -109,7 +110,7 @@ Definition widened : class :=
         (Format (unit (weights cl)) (grown (tiny (weights cl))) (NumRound.top (weights cl)))
         (rounded_sum cl) (u_n cl) (grown (eta_n cl)) (u_o cl) (grown (eta_o cl)) (u_part cl).
 
-Definition rising : range := Range low top 0.
+Definition rising : range := Range low top 0 0.
 
 Lemma width0 : 0 <= width.
 Proof. unfold width; lra. Qed.
@@ -331,7 +332,7 @@ Proof.
     assert (admits rising M) as ad.
     { pose proof (below i ini); pose proof (proj1 (inside i ini)).
       unfold admits, rising; simpl; lra. }
-    assert (M0 - slack rising <= M) as no_fall by (unfold rising; simpl; lra).
+    assert (M0 - fall rising <= M) as no_fall by (unfold rising; simpl; lra).
     assert (small (m - M0) /\ small (m' - M) /\ small (m' - M - (m - M0))) as [sm [sm' sm_t]]
       by (unfold small, width; lra).
     pose proof (runs_step _ _ _ _ _ _ _ M _ before ad no_fall
@@ -392,7 +393,7 @@ Theorem lags_hold rg e J J' k done m n o out :
   Rabs (out - exact J') <= tolerance widened rg e J' k.
 Proof.
   intros sane_e span wide inside run nr perm le left [q [near_q st]].
-  assert (sane_range rg) as sane' by (destruct wide as [? [? ?]]; split; simpl in *; lra).
+  assert (sane_range rg) as sane' by (destruct wide as [? [? [? ?]]]; split; simpl in *; lra).
   destruct (lags_at_largest _ _ _ _ _ _ span inside run nr perm) as [j [_ moved_run]].
   set (M := s j) in moved_run.
   apply (runs_wider _ _ _ wide) in moved_run.
@@ -417,7 +418,7 @@ Theorem lags_lse_hold rg J J' k done m n o l x :
   Rabs (l - ln (weight_sum J')) <= x - ln (1 - denominator_error widened rg J' k).
 Proof.
   intros span wide inside run nr perm le left near_l.
-  assert (sane_range rg) as sane' by (destruct wide as [? [? ?]]; split; simpl in *; lra).
+  assert (sane_range rg) as sane' by (destruct wide as [? [? [? ?]]]; split; simpl in *; lra).
   assert (J' <> []) as some.
   { intros ->; destruct nr as [_ [j [inj _]]].
     apply (Permutation_in j perm) in inj; contradiction. }

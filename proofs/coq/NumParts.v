@@ -29,7 +29,7 @@ Inductive parts : nat -> list input -> counts -> R -> list R -> list R -> Prop :
       (forall j, In j J -> low <= s j <= top /\ top <= cap j) ->
       lags cl ahead behind J k m [x] [y] -> near ahead behind J m -> 0 < x ->
       Rabs (l - (m + ln x)) <= eps cl + u_move cl * Rabs l ->
-      admits rg l -> (forall j, In j J -> s j - slack rg <= l) ->
+      admits rg l -> (forall j, In j J -> s j - fall rg <= l) ->
       parts 0 J (Counts (depth_n k) (depth_o k) (stores k) (S (steps k)) (ops_n k) (ops_o k))
             l [1] [y / x]
   | parts_beside n J k m ns os n' J' k' ns' os' :
@@ -48,7 +48,7 @@ Inductive parts : nat -> list input -> counts -> R -> list R -> list R -> Prop :
         (Counts (depth_n k) (depth_o k + d) (stores k) (steps k) (ops_n k) (ops_o k + ops))
            m ns os'
   | parts_step n J k m ns os m' f :
-      parts n J k m ns os -> admits rg m' -> m - slack rg <= m' -> factor cl m ns m' f ->
+      parts n J k m ns os -> admits rg m' -> m - fall rg <= m' -> factor cl m ns m' f ->
       parts n J (Counts (depth_n k) (depth_o k) (stores k) (S (steps k)) (ops_n k) (ops_o k))
            m' (map (Rmult f) ns) (map (Rmult f) os)
   | parts_store n J k m x y x' y' :
@@ -96,7 +96,7 @@ Lemma divided_runs J k m x y l :
   (forall j, In j J -> low <= s j <= top /\ top <= cap j) ->
   lags cl ahead behind J k m [x] [y] -> near ahead behind J m -> 0 < x ->
   Rabs (l - (m + ln x)) <= eps cl + u_move cl * Rabs l ->
-  admits rg l -> (forall j, In j J -> s j - slack rg <= l) ->
+  admits rg l -> (forall j, In j J -> s j - fall rg <= l) ->
   runs cl' rg J (Counts (depth_n k) (depth_o k) (stores k) (S (steps k)) (ops_n k) (ops_o k))
        l [1] [y / x].
 Proof.
@@ -173,7 +173,7 @@ Theorem parts_hold most n e J done k m x y out :
     tolerance (steady cl' slip most) (roomy rg slip most) e (map (uncertain slip most) J) k.
 Proof.
   intros sane_e few run le left st.
-  assert (sane_range rg) as sane' by (destruct wide as [? [? ?]]; split; simpl in *; lra).
+  assert (sane_range rg) as sane' by (destruct wide as [? [? [? ?]]]; split; simpl in *; lra).
   apply (slips_hold cl' rg slip most (widened_is_sane cl ahead behind sane ahead0 behind0) slip0
            e n J done k m x y); try assumption.
   apply parts_are_slips, run.

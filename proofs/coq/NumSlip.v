@@ -37,7 +37,7 @@ Inductive slips : nat -> list input -> counts -> R -> list R -> list R -> Prop :
         (Counts (depth_n k) (depth_o k + d) (stores k) (steps k) (ops_n k) (ops_o k + ops))
            m ns os'
   | slips_step n J k m ns os m' f :
-      slips n J k m ns os -> admits rg m' -> m - slack rg <= m' -> factor cl m ns m' f ->
+      slips n J k m ns os -> admits rg m' -> m - fall rg <= m' -> factor cl m ns m' f ->
       slips n J (Counts (depth_n k) (depth_o k) (stores k) (S (steps k)) (ops_n k) (ops_o k))
            m' (map (Rmult f) ns) (map (Rmult f) os)
   | slips_store n J k m x y x' y' :
@@ -64,7 +64,7 @@ Definition steady : class :=
         (rounded_sum cl) (u_n cl) (eta_n cl) (u_o cl) (eta_o cl) (u_part cl).
 
 Definition roomy : range :=
-  Range (low rg - slipped) (high rg + slipped) (slack rg + slipped).
+  Range (low rg - slipped) (high rg + slipped) (slack rg + slipped) (fall rg).
 
 Definition uncertain (j : input) : input :=
   Input (s j) (value j) (sigma j + slipped) (cap j + slipped).
@@ -233,7 +233,7 @@ Theorem slips_hold e n J done k m x y out :
   0 < left_over steady roomy (map uncertain J) k -> ends e x y (Some out) ->
   Rabs (out - exact J) <= tolerance steady roomy e (map uncertain J) k.
 Proof.
-  intros sane_e [lohi sl0] few run le left st; pose proof slipped0.
+  intros sane_e [lohi [sl0 fa0]] few run le left st; pose proof slipped0.
   assert (sane_range roomy) as sane' by (split; simpl; lra).
   assert (Rabs 0 <= ahead_of n) as zero.
   { rewrite Rabs_R0; unfold ahead_of; apply Rmult_le_pos; [|exact slip0].
@@ -251,7 +251,7 @@ Theorem slips_lse_hold n J done k m x y l e :
   Rabs (l - ln (weight_sum J)) <=
     e - ln (1 - denominator_error steady roomy (map uncertain J) k).
 Proof.
-  intros some [lohi sl0] few run le left near_l; pose proof slipped0.
+  intros some [lohi [sl0 fa0]] few run le left near_l; pose proof slipped0.
   assert (sane_range roomy) as sane' by (split; simpl; lra).
   assert (Rabs 0 <= ahead_of n) as zero.
   { rewrite Rabs_R0; unfold ahead_of; apply Rmult_le_pos; [|exact slip0].
