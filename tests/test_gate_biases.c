@@ -146,10 +146,10 @@ static int is_bfloat(float x) {
     return (bits & 0xFFFF) == 0;
 }
 
-/* Numbers of scores' size; another one in the next entry of any table, and in the same one of the
- * next head. */
+/* Numbers of scores' size, and of some tables 64 times as large; another one in the next entry of
+ * any table, and in the same one of the next head. */
 static void entries_tell_heads_and_places_apart(void **state) {
-    long long entries = 0, negative = 0, next = 0, alike = 0, heads = 0, same = 0;
+    long long entries = 0, negative = 0, next = 0, alike = 0, heads = 0, same = 0, steep = 0;
     struct cp_kernel kernel = kernel_of(TABLE, 0);
     (void)state;
     for (int i = 0; i < CASES; i++) {
@@ -158,8 +158,11 @@ static void entries_tell_heads_and_places_apart(void **state) {
         make(&m, &recipe, &kernel);
         int n = m.call->n_biases;
         const float *b = m.call->biases;
+        float times = n > 0 && fabsf(b[0]) >= 8.0F ? 64.0F : 1.0F;
+        steep += times > 1.0F;
         for (int at = 0; at < recipe.n_heads * n; at++) {
-            assert_true(is_bfloat(b[at]) && fabsf(b[at]) >= 0.125F && fabsf(b[at]) < 4.0F);
+            assert_true(is_bfloat(b[at]) && fabsf(b[at]) >= 0.125F * times &&
+                        fabsf(b[at]) < 4.0F * times);
             entries++;
             negative += b[at] < 0.0F;
             if (recipe.biases == GATE_ANY_BIASES && at % n > 0) {
@@ -176,6 +179,53 @@ static void entries_tell_heads_and_places_apart(void **state) {
     assert_true(2 * negative > entries - entries / 8 && 2 * negative < entries + entries / 8);
     assert_true(next > 10000 && alike > 0 && 100 * alike < next);
     assert_true(heads > 10000 && 50 * same < heads);
+    assert_true(steep > CASES / 15 && steep < CASES / 4);
+}
+
+/* GATE-4, with other numbers: slopes and tables are others, too, where chunks are, or else a kernel
+ * that keeps what an earlier call gave would pass. ALiBi's slopes stay. */
+static void calls_that_run_again_have_other_biases(void **state) {
+    struct cp_kernel kernel = kernel_of(ALL, 0);
+    int tables = 0, other_tables = 0, slopes = 0, other_slopes = 0;
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        struct gate_recipe recipe = recipe_of(i, ALL);
+        struct gate_problem first, again;
+        assert_int_equal(gate_problem_new(&first, &recipe, &kernel), 0);
+        assert_int_equal(gate_problem_renew(&again, &recipe, &kernel), 0);
+        size_t h = (size_t)recipe.n_heads, n = (size_t)first.scores.n_biases;
+        assert_int_equal(again.scores.n_biases, first.scores.n_biases);
+        if (first.scores.biases != NULL) {
+            tables++;
+            other_tables += memcmp(first.scores.biases, again.scores.biases,
+                                   n * h * sizeof *first.scores.biases) != 0;
+        }
+        if (first.scores.slopes != NULL && recipe.slopes == GATE_ANY_SLOPES) {
+            slopes++;
+            other_slopes += memcmp(first.scores.slopes, again.scores.slopes,
+                                   h * sizeof *first.scores.slopes) != 0;
+        }
+        gate_problem_free(&first);
+        gate_problem_free(&again);
+    }
+    assert_true(tables > 50 && 3 * other_tables > tables);
+    assert_true(slopes > 20 && 3 * other_slopes > slopes);
+}
+
+/* GATE-13: in 16 bits a distance of 65,536 and some is a near one. */
+static void far_keys_are_near_in_16_bits(void **state) {
+    int far = 0;
+    (void)state;
+    for (int i = 1; i < 4 * CASES; i += 2) {
+        struct gate_recipe recipe = recipe_of(i, TABLE);
+        for (int m = 1; m < recipe.n_modules && recipe.biases != GATE_NO_BIASES; m++) {
+            int gap = recipe.module[m].position -
+                      (recipe.module[m - 1].position + recipe.module[m - 1].tokens);
+            assert_true(gap < 65536 + recipe.chunk_size + 4);
+            far += gap >= 65536;
+        }
+    }
+    assert_true(far > 8);
 }
 
 /* As T5: a bias for each of the distances below 8, then one for each half of an octave; others
@@ -469,7 +519,8 @@ static void recipes_say_them(void **state) {
     recipe.own_bias = 3;
     recipe.sinks = 1;
     gate_recipe_print(&recipe, line);
-    assert_non_null(strstr(line, ", a table of 24 biases of T5, the row's own is 3, sinks"));
+    assert_non_null(
+        strstr(line, ", a table of 24 biases in buckets as T5's, the row's own is 3, sinks"));
 }
 
 int main(void) {
@@ -478,6 +529,8 @@ int main(void) {
         cmocka_unit_test(calls_say_how_large_the_table_is),
         cmocka_unit_test(kernels_that_take_none_get_none),
         cmocka_unit_test(entries_tell_heads_and_places_apart),
+        cmocka_unit_test(calls_that_run_again_have_other_biases),
+        cmocka_unit_test(far_keys_are_near_in_16_bits),
         cmocka_unit_test(buckets_are_longer_the_further_away),
         cmocka_unit_test(shorter_tables_have_the_same_biases),
         cmocka_unit_test(tables_end_before_the_keys_and_behind_them),

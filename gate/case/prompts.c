@@ -13,6 +13,7 @@
 #define FAR_BEHIND 4 /* one recipe in so many has a wide gap, where values have no need of order */
 #define WIDE_GAP   70000  /* more than 16 bits count */
 #define SLOPED_GAP 130000 /* times a slope of 8 bits it has more than the 24 of binary32 */
+#define TABLED_GAP 65536  /* in 16 bits such a distance is a near one, whose bias is another */
 
 #define MOST_ARGUMENTS 2 /* new tokens in gaps */
 
@@ -166,7 +167,9 @@ static int longest_of(const struct gate_recipe *r) {
 static void place_modules(struct gate_recipe *r, struct prng *random, int tokens, int unions) {
     int c = r->chunk_size, end = prng_below(random, 4) == 0 ? prng_below(random, 2 * c + 1) : 0;
     int begin = end, most = 1 + prng_below(random, GATE_MOST_MODULES);
-    int far = r->slopes == GATE_NO_SLOPES ? WIDE_GAP : SLOPED_GAP;
+    int far = r->slopes != GATE_NO_SLOPES   ? SLOPED_GAP
+              : r->biases != GATE_NO_BIASES ? TABLED_GAP
+                                            : WIDE_GAP;
     /* Of keys with an order a wide gap would leave nothing between. */
     int wide = !gate_values_have_order(r->values) && prng_below(random, FAR_BEHIND) == 0
                    ? prng_below(random, most)

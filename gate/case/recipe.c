@@ -480,8 +480,8 @@ static int print_mask(const struct gate_recipe *r, char *text, size_t size) {
 /* The words of what changes scores. */
 static int print_scores(const struct gate_recipe *r, char *text, size_t size) {
     static const char *const slopes[GATE_SLOPES] = {"", ", slopes of ALiBi", ", any slopes"};
-    static const char *const biases[GATE_BIASES] = {"", "biases of T5", "any biases"};
-    char cap[32] = "", table[80] = "";
+    static const char *const biases[GATE_BIASES] = {"", "biases in buckets as T5's", "biases"};
+    char cap[32] = "", table[96] = "";
     if (size == 0) {
         return 0;
     }

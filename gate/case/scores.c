@@ -11,6 +11,7 @@
 
 #define OCTAVES 8.0 /* from a slope of 1 to the last one of ALiBi */
 
+#define STEEP 6       /* one table of so many has biases far apart */
 #define ALONE 8       /* distances below it have buckets of their own */
 #define ORDER 4194304 /* above all bucket numbers and distances of a table, of either sign */
 
@@ -100,7 +101,7 @@ static double any_slope(struct prng *random, int longest) {
 }
 
 static void fill_slopes(struct gate_problem *p) {
-    struct prng random = {p->recipe.seed ^ 0x510FE5ULL};
+    struct prng random = {p->seed ^ 0x510FE5ULL};
     int h = p->recipe.n_heads, longest = 1;
     for (int s = 0; s < p->b; s++) {
         int positions = gate_positions(p, s);
@@ -129,12 +130,14 @@ static int bucket_of(int distance) {
 }
 
 /* Of either sign, from 2^-3 to 2^2, with all digits of bfloat16: as large as scores, and another
- * one for nearly every place. */
+ * one for nearly every place. In one case of STEEP they are from 2^3 to 2^8: a maximum that is taken
+ * without them gives weights beyond each format. */
 static float any_bias(const struct gate_problem *p, int head, int place) {
-    struct prng random = {(p->recipe.seed ^ 0x7AB1EULL) + ((unsigned long long)head << 40)};
+    struct prng random = {(p->seed ^ 0x7AB1EULL) + ((unsigned long long)head << 40)};
     prng_skip(&random, (unsigned long long)(ORDER + place));
     struct prng of_place = {prng_next(&random)};
     double size = ldexp(1.0 + prng_below(&of_place, 128) / 128.0, prng_below(&of_place, 5) - 3);
+    size *= p->recipe.seed / 64 % STEEP == 0 ? 64.0 : 1.0;
     return (float)(prng_below(&of_place, 2) == 0 ? size : -size);
 }
 

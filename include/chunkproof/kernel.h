@@ -395,7 +395,7 @@ struct cp_kernel_class {
      * A tanh that is made of exponentials, as 1 - 2 / (exp(2 x) + 1), has the absolute error 2^-21.
      * A kernel that caps declares one of them at least. The other operations, on caps, biases and
      * sinks, are rounded as sums of scores are, or in binary32 after sums of tensor cores; NUM-15
-     * counts them, also where log2(e) is in the cap, the slopes and the sinks. A bias by slope is
+     * counts them, also where log2(e) is in the cap, slopes, biases or sinks. A bias by slope is
      * one product, slope x. A sum of two, as slope (t - t_0) + slope (t_0 - p), errs more. */
     double tanh_error, tanh_absolute;
 
