@@ -17,20 +17,21 @@ namespace v1 {
 template <class A>
 __device__ typename A::Score score(const Problem<A> &p, const typename A::Key *q,
                                    const typename A::StoredKey *k, std::size_t scale,
-                                   const Bias<A> &bias, int j) {
+                                   const Bias<A> &bias, const Table<A> &table, int j) {
     typename A::Score sum = A::no_product();
     for (int i = 0; i < p.head_dim; i++) {
         sum = A::add_product(sum, q[i], key_number(p, k[i]));
     }
-    return changed(p, times_scale_of_key(p, A::scaled(sum, p.scale), scale), bias, j);
+    sum = changed(p, times_scale_of_key(p, A::scaled(sum, p.scale), scale), bias, j);
+    return with_table(p, sum, table, j);
 }
 
 /* MERGE-3: element i of the state of keys begin .. end - 1 of a chunk, of those that the mask
  * leaves. first: which key of the task its first one is. */
 template <class A>
-__device__ State<A> partial_attn(const Problem<A> &p, const Bias<A> &bias, const Left<A> &left,
-                                 int row, int head, int chunk, int first, int begin, int end,
-                                 int i) {
+__device__ State<A> partial_attn(const Problem<A> &p, const Bias<A> &bias, const Table<A> &table,
+                                 const Left<A> &left, int row, int head, int chunk, int first,
+                                 int begin, int end, int i) {
     std::size_t d = p.head_dim;
     int kv_head = kv_head_of(p, head);
     std::size_t slice = slice_begin(p, chunk, kv_head);
@@ -41,13 +42,13 @@ __device__ State<A> partial_attn(const Problem<A> &p, const Bias<A> &bias, const
     for (int j = begin; j < end; j++) {
         if (left.has(first + j)) {
             std::size_t scale = scale_at(p, chunk, kv_head, j);
-            state.m = A::maximum(state.m, score(p, q, k + j * d, scale, bias, first + j));
+            state.m = A::maximum(state.m, score(p, q, k + j * d, scale, bias, table, first + j));
         }
     }
     for (int j = begin; j < end; j++) {
         if (left.has(first + j)) {
             std::size_t scale = scale_at(p, chunk, kv_head, j);
-            typename A::Score s = score(p, q, k + j * d, scale, bias, first + j);
+            typename A::Score s = score(p, q, k + j * d, scale, bias, table, first + j);
             typename A::Weight weight = A::exponential(s, state.m);
             state.n = A::add(state.n, weight);
             state.o = A::add_weighted(state.o, weight, value_number(p, v[j * d + i], scale));
@@ -63,6 +64,7 @@ __device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int n_ke
                               int head, int i) {
     cp_keys_seen seen = cp_keys_seen_from(&p.window, p.lists.position[row], task.position, n_keys);
     Bias<A> bias = bias_of(p, task, row, head);
+    Table<A> table = table_of(p, task, row, head);
     Left<A> left = left_of(p, task, row);
     State<A> state = empty_state<A>();
     for (int k = 0; k < task.n_chunks; k++) {
@@ -71,10 +73,12 @@ __device__ State<A> task_attn(const Problem<A> &p, const cp_task &task, int n_ke
         int begin = cp_keys_from(seen.begin - 1, first, p.chunk_size);
         int end = cp_keys_from(seen.end - 1, first, p.chunk_size);
         if (kept > 0) {
-            attn_reduce(state, partial_attn(p, bias, left, row, head, chunk, first, 0, kept, i));
+            attn_reduce(state,
+                        partial_attn(p, bias, table, left, row, head, chunk, first, 0, kept, i));
         }
         if (begin < end) {
-            attn_reduce(state, partial_attn(p, bias, left, row, head, chunk, first, begin, end, i));
+            attn_reduce(state,
+                        partial_attn(p, bias, table, left, row, head, chunk, first, begin, end, i));
         }
     }
     return state;

@@ -158,7 +158,9 @@ __device__ void weigh(const Problem<A> &p, const cp_task &task, Tiles<A, D> &til
     bool seen = cp_sees(&tiles.query[x].seen, first_key + j) != 0;
     typename A::Score s = score(p, tiles, x, j);
     if (CHANGED) {
-        s = changed(p, s, bias_of(p, task, tiles.query[x].row, tiles.query[x].head), first_key + j);
+        int row = tiles.query[x].row, head = tiles.query[x].head;
+        s = changed(p, s, bias_of(p, task, row, head), first_key + j);
+        s = with_table(p, s, table_of(p, task, row, head), first_key + j);
     }
     typename A::Score m_new = A::maximum(m, warp_maximum<A>(seen ? s : A::none()));
     typename A::Weight weight = seen ? A::exponential(s, m_new) : A::zero();

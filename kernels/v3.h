@@ -244,6 +244,18 @@ __device__ void change(const Problem<A> &p, const cp_task &task, typename A::Sco
             }
         }
     }
+    SIMT_UNROLL
+    for (int r = 0; r < 2 && p.biases != nullptr; r++) {
+        Table<A> table = table_of(p, task, query[8 * r].row, query[8 * r].head);
+        SIMT_UNROLL
+        for (int y = 0; y < N / 8; y++) {
+            SIMT_UNROLL
+            for (int x = 0; x < 2; x++) {
+                typename A::Score &score = s[y][2 * r + x];
+                score = with_table(p, score, table, first_key + 8 * y + column + x);
+            }
+        }
+    }
 }
 
 /* MERGE-3, MERGE-4: scales the scores (none() for keys that a row does not see), finds the new

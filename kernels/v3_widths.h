@@ -173,6 +173,16 @@ __device__ void change(const WideProblem<A> &p, const cp_task &task, Tiles<A, W,
         int x = at.x + at.g + 8 * r;
         cp_keys_seen seen = tiles.query[x].seen;
         Bias<A> bias = bias_of(p, task, tiles.query[x].row, tiles.query[x].head);
+        SIMT_UNROLL
+        for (int y = 0; y < N / 8; y++) {
+            SIMT_UNROLL
+            for (int z = 0; z < 2; z++) {
+                typename A::Score &score = s[y][2 * r + z];
+                score =
+                    changed(p, A::scaled(score, p.scale), bias, first_key + 8 * y + 2 * at.t + z);
+            }
+        }
+        Table<A> table = table_of(p, task, tiles.query[x].row, tiles.query[x].head);
         typename A::Score m = A::none();
         SIMT_UNROLL
         for (int y = 0; y < N / 8; y++) {
@@ -180,7 +190,7 @@ __device__ void change(const WideProblem<A> &p, const cp_task &task, Tiles<A, W,
             for (int z = 0; z < 2; z++) {
                 int key = first_key + 8 * y + 2 * at.t + z;
                 typename A::Score &score = s[y][2 * r + z];
-                score = changed(p, A::scaled(score, p.scale), bias, key);
+                score = with_table(p, score, table, key);
                 score = cp_sees(&seen, key) != 0 ? score : A::none();
                 m = A::maximum(m, score);
             }
