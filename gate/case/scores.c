@@ -130,8 +130,8 @@ static int bucket_of(int distance) {
 }
 
 /* Of either sign, from 2^-3 to 2^2, with all digits of bfloat16: as large as scores, and another
- * one for nearly every place. In one case of STEEP they are from 2^3 to 2^8: a maximum that is taken
- * without them gives weights beyond each format. */
+ * one for nearly every place. In one case of STEEP they are from 2^3 to 2^8: a maximum that is
+ * taken without them gives weights beyond each format. */
 static float any_bias(const struct gate_problem *p, int head, int place) {
     struct prng random = {(p->seed ^ 0x7AB1EULL) + ((unsigned long long)head << 40)};
     prng_skip(&random, (unsigned long long)(ORDER + place));
