@@ -191,6 +191,8 @@ static void check_read(const struct gate_state *s) {
             char line[GATE_LINE];
             assert_int_equal(found->finding.verdict, i);
             assert_in_range(found->recipe.values, 0, GATE_VALUES - 1);
+            assert_true(0 <= found->recipe.biases && found->recipe.biases < GATE_BIASES);
+            assert_true(0 <= found->recipe.slopes && found->recipe.slopes < GATE_SLOPES);
             assert_true(strlen(found->finding.text) < sizeof found->finding.text);
             gate_recipe_print(&found->recipe, line);
         }

@@ -19,6 +19,16 @@ static int is_within(long long x, long long least, long long most) {
     return least <= x && x <= most;
 }
 
+/* SCORE-1 to SCORE-5. */
+static int scores_are_sane(const struct gate_recipe *r) {
+    int has_table = r->biases != GATE_NO_BIASES;
+    return is_within(r->cap, 0, GATE_MOST_CAP) && is_within(r->slopes, 0, GATE_SLOPES - 1) &&
+           is_within(r->sinks, 0, 1) && is_within(r->biases, 0, GATE_BIASES - 1) &&
+           is_within(r->n_biases, has_table, has_table ? GATE_MOST_BIASES : 0) &&
+           is_within(r->own_bias, 0, has_table ? r->n_biases - 1 : 0) &&
+           (r->slopes == GATE_NO_SLOPES || !has_table);
+}
+
 static int recipe_is_sane(const struct gate_recipe *r) {
     int sane =
         is_within(r->n_heads, 1, 1024) && is_within(r->n_kv_heads, 1, 1024) &&
@@ -41,7 +51,7 @@ static int recipe_is_sane(const struct gate_recipe *r) {
         sane = is_within(r->module[i].tokens, 1, CP_MAX_POSITIONS) &&
                is_within(r->module[i].position, 0, CP_MAX_POSITIONS);
     }
-    return sane && gate_prompts_fit(r);
+    return sane && scores_are_sane(r) && gate_prompts_fit(r);
 }
 
 /* It is printed as it is. */
