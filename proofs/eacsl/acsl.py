@@ -25,12 +25,13 @@ TOKEN = re.compile(r"""\s+|//[^\n]*|(?P<number>0[xX][0-9A-Fa-f]+|\d+\.\d+(?:[eE]
     |(?P<name>\\?[A-Za-z_]\w*)|(?P<string>"[^"]*")
     |(?P<mark><==>|==>|<<|>>|<=|>=|==|!=|&&|\|\||->|\.\.|[-+*/%<>=!&|^~?:;,.(){}\[\]])""", re.X)
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
-BUILTINS = (r"\valid", r"\valid_read", r"\separated", r"\max", r"\min", r"\sum", r"\numof")
+BUILTINS = (r"\valid", r"\valid_read", r"\separated", r"\max", r"\min", r"\sum", r"\numof",
+            r"\truncate")
 BINDERS = (r"\forall", r"\exists", r"\lambda", r"\let")
 TYPES = ("int", "integer", "real", "double", "void", "struct", "unsigned", "long", "size_t",
          "const",
          "char", "float", "uint16_t",
-         "scoring", "scaling")  # types of the contracts' own
+         "scoring", "scaling", "biasing")  # types of the contracts' own
 
 
 class Unknown(Exception):
