@@ -7,14 +7,16 @@ gpu_bin := $(gpu_src:tests/gpu/%.cu=$(BUILD)/gpu/%)
 gpu_support := $(call object,tests/attend_case.c tests/bound.c tests/kept_case.c tests/mask_case.c \
 	tests/oracle.c tests/score_case.c)
 
-# What ptxas says of each kernel is kept beside the objects, that of all in ptxas.log.
+# What ptxas says of each kernel is kept beside the objects, that of all in ptxas.log. ccache goes by
+# the text of all headers, not by what the preprocessor makes of it: that differs by capability.
 cuda_obj := $(launcher_src:kernels/%.cu=$(BUILD)/cuda/%.o)
 
 $(cuda_obj): $(BUILD)/cuda/%.o: kernels/%.cu \
 		$(wildcard include/chunkproof/*.h kernels/*.h kernels/simt/*.h) $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '$(COMPILE_CUDA) -c -o $@ $<'
-	@$(COMPILE_CUDA) -c -o $@ $< >$(@:.o=.log) 2>&1 || { cat $(@:.o=.log); exit 1; }
+	@CCACHE_DEPEND=1 $(KEPT) $(COMPILE_CUDA) -MMD -MP -c -o $@ $< >$(@:.o=.log) 2>&1 || \
+		{ cat $(@:.o=.log); exit 1; }
 
 $(cuda): $(cuda_obj) $(launch_obj)
 	@rm -f $@

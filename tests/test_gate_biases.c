@@ -182,8 +182,8 @@ static void entries_tell_heads_and_places_apart(void **state) {
     assert_true(steep > CASES / 15 && steep < CASES / 4);
 }
 
-/* GATE-4, with other numbers: slopes and tables are others, too, where chunks are, or else a kernel
- * that keeps what an earlier call gave would pass. ALiBi's slopes stay. */
+/* GATE-4, with other numbers: slopes and tables are others, too, or else a kernel that keeps what an
+ * earlier call gave would pass. ALiBi's slopes stay. */
 static void calls_that_run_again_have_other_biases(void **state) {
     struct cp_kernel kernel = kernel_of(ALL, 0);
     int tables = 0, other_tables = 0, slopes = 0, other_slopes = 0;
@@ -208,8 +208,8 @@ static void calls_that_run_again_have_other_biases(void **state) {
         gate_problem_free(&first);
         gate_problem_free(&again);
     }
-    assert_true(tables > 50 && 3 * other_tables > tables);
-    assert_true(slopes > 20 && 3 * other_slopes > slopes);
+    assert_true(tables > 50 && other_tables == tables);
+    assert_true(slopes > 20 && other_slopes > slopes - 5); /* of one or two slopes both may be 0 */
 }
 
 /* GATE-13: in 16 bits a distance of 65,536 and some is a near one. */

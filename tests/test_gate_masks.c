@@ -252,6 +252,32 @@ static void parts_have_the_bits_of_their_rows(void **state) {
     assert_true(parts > 20);
 }
 
+/* GATE-4, with other numbers: bits are others, or else a kernel that keeps what an earlier call gave
+ * would pass; where a row has them stays. */
+static void calls_that_run_again_have_other_bits(void **state) {
+    const struct cp_kernel kernel = kernel_of(CP_MASKS_BITS);
+    int masked = 0, others = 0;
+    (void)state;
+    for (int index = 0; index < CASES; index++) {
+        struct made m;
+        struct gate_problem again;
+        make(&m, index, &kernel);
+        assert_int_equal(gate_problem_renew(&again, &m.recipe, &kernel), 0);
+        assert_int_equal(again.mask.n_bytes, m.p.mask.n_bytes);
+        size_t rows = m.p.mask.bit != NULL ? (size_t)m.p.n_rows : 0;
+        for (size_t row = 0; row < rows; row++) {
+            assert_int_equal(again.mask.first[row], m.p.mask.first[row]);
+            assert_int_equal(again.mask.begin[row], m.p.mask.begin[row]);
+        }
+        masked += m.p.mask.n_bytes > 8;
+        others +=
+            m.p.mask.n_bytes > 8 && memcmp(again.mask.bit, m.p.mask.bit, again.mask.n_bytes) != 0;
+        gate_problem_free(&again);
+        done(&m);
+    }
+    assert_true(masked > 50 && others == masked);
+}
+
 static void a_case_file_keeps_the_mask(void **state) {
     (void)state;
     for (int bits = 0; bits < GATE_BITS; bits++) {
@@ -303,6 +329,7 @@ int main(void) {
         cmocka_unit_test(no_row_is_empty_where_none_may_be),
         cmocka_unit_test(masks_follow_when_sequences_grow),
         cmocka_unit_test(parts_have_the_bits_of_their_rows),
+        cmocka_unit_test(calls_that_run_again_have_other_bits),
         cmocka_unit_test(a_case_file_keeps_the_mask),
         cmocka_unit_test(bits_are_one_step_more),
     };

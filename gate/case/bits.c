@@ -215,6 +215,7 @@ int gate_bits_new(struct gate_problem *p) {
     if (m->bit == NULL) {
         return -1;
     }
+    random.state ^= p->seed ^ p->recipe.seed; /* where bits are stays when a problem is renewed */
     make_bits(p, &random);
     return list_keys(p);
 }

@@ -49,7 +49,7 @@ int *gate_permutation(unsigned long long seed, int n) {
 
 int *gate_scatter(struct gate_problem *p, int n) {
     p->capacity = n + GATE_SPARE;
-    return gate_permutation(p->seed ^ 0x5CA77E2ULL, p->capacity);
+    return gate_permutation(p->places ^ 0x5CA77E2ULL, p->capacity);
 }
 
 /* Of sequence s of n_tokens keys. */

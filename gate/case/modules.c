@@ -417,7 +417,7 @@ int gate_modules_plan(struct gate_problem *p) {
     struct sharing x = {.p = p,
                         .prompts = prompts,
                         .random = {p->recipe.seed ^ 0x5A4EULL},
-                        .order = {p->seed ^ 0x04DE4ULL}};
+                        .order = {p->places ^ 0x04DE4ULL}};
     size_t most = prompts == NULL ? 0 : (size_t)prompts->n * (GATE_MOST_MODULES + 1);
     struct lists lists = {.served = gate_allocate(most, sizeof *lists.served),
                           .list = gate_allocate(most, sizeof *lists.list)};

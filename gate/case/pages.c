@@ -171,7 +171,7 @@ static int count_pages(struct gate_problem *p, int *at) {
 
 static int scatter_pages(struct gate_problem *p, int n) {
     struct gate_pages *g = &p->pages;
-    int *order = gate_permutation(p->seed ^ 0x9A6EULL, n + GATE_SPARE);
+    int *order = gate_permutation(p->places ^ 0x9A6EULL, n + GATE_SPARE);
     for (int i = 0; order != NULL && i < p->b * g->width; i++) {
         g->all[i] = order[g->all[i]];
     }

@@ -183,7 +183,7 @@ static int *scatter(struct gate_problem *p, const struct cp_plan *plan) {
 /* Numbers in the kernel's pool: one in each of as many equal parts of it as there are blocks, at
  * random, and the last of all. Those that can be are multiples of a unit. 0, or -1: no memory. */
 static int spread_over_pool(struct gate_problem *p) {
-    struct prng random = {p->seed ^ 0x9001ULL};
+    struct prng random = {p->places ^ 0x9001ULL};
     int n = gate_blocks(p), unit = gate_pool_unit(p), units = unit > 0 ? p->pool / unit : 0;
     if (units <= n || gate_halves(p) * n > RUN_FAR_CHUNKS) {
         p->pool = n;
@@ -332,11 +332,13 @@ static int pool_of(const struct gate_recipe *r, const struct gate_problem *p) {
 
 /* All that follows without a plan. */
 static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
-                     const struct cp_kernel *kernel, unsigned long long seed) {
+                     const struct cp_kernel *kernel, unsigned long long seed,
+                     unsigned long long places) {
     memset(p, 0, sizeof *p);
     p->recipe = *recipe;
     p->recipe.never = recipe->never | gate_never_of(kernel);
     p->seed = seed;
+    p->places = places;
     p->q_type = kernel->q_type;
     p->kv_type = kernel->kv_type;
     p->out_type = kernel->out_type;
@@ -365,7 +367,7 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
 struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
                                        const struct cp_kernel *kernel) {
     struct gate_problem p;
-    describe(&p, recipe, kernel, recipe->seed);
+    describe(&p, recipe, kernel, recipe->seed, recipe->seed);
     p.b = recipe->sequences > 0 ? recipe->sequences : recipe->n_ops;
     p.n_rows = p.b * (recipe->rows > 0 ? recipe->rows : 1);
     p.capacity = p.table_width = 4 * recipe->n_ops;
@@ -378,8 +380,9 @@ struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
 }
 
 static int make_problem(struct gate_problem *p, const struct gate_recipe *recipe,
-                        const struct cp_kernel *kernel, unsigned long long seed) {
-    describe(p, recipe, kernel, seed);
+                        const struct cp_kernel *kernel, unsigned long long seed,
+                        unsigned long long places) {
+    describe(p, recipe, kernel, seed, places);
     int result = recipe->n_modules > 0 ? gate_modules_plan(p) : make_plan(p);
     if (result == 0 && (p->recipe.never & CP_NEVER_EMPTY_ROWS) != 0 &&
         (gate_problem_has(p) & CP_NEVER_EMPTY_ROWS) != 0) {
@@ -397,7 +400,7 @@ static int make_problem(struct gate_problem *p, const struct gate_recipe *recipe
 
 int gate_problem_new(struct gate_problem *p, const struct gate_recipe *recipe,
                      const struct cp_kernel *kernel) {
-    return make_problem(p, recipe, kernel, recipe->seed);
+    return make_problem(p, recipe, kernel, recipe->seed, recipe->seed);
 }
 
 static unsigned long long renewed_seed(const struct gate_recipe *recipe) {
@@ -408,9 +411,7 @@ int gate_problem_renew(struct gate_problem *p, const struct gate_recipe *recipe,
                        const struct cp_kernel *kernel) {
     unsigned long long numbers = renewed_seed(recipe);
     int same_chunks = (recipe->n_ops == 1 && recipe->n_modules == 0) || (recipe->seed & 1) != 0;
-    int result = make_problem(p, recipe, kernel, same_chunks ? recipe->seed : numbers);
-    p->seed = numbers;
-    return result;
+    return make_problem(p, recipe, kernel, numbers, same_chunks ? recipe->seed : numbers);
 }
 
 void gate_problem_free(struct gate_problem *p) {

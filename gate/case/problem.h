@@ -98,9 +98,9 @@ struct gate_problem {
     struct cp_shared_chunk *shared;
     struct gate_rotation rotation;
     double scale;
-    /* The recipe's seed, or another one after gate_problem_renew(). It decides the numbers, and
-     * which chunks are in use. */
-    unsigned long long seed;
+    /* Both are the recipe's seed. Of a renewed problem `seed`, which decides all numbers of arrays,
+     * is another; so is `places`, which decides which chunks and pages are in use, of some. */
+    unsigned long long seed, places;
     double *q; /* [n_rows][h][d] */
     double *k; /* [capacity][h_kv][c][d]; NaN where no key is */
     double *v; /* [capacity][h_kv][c][d_v]; likewise */
@@ -127,8 +127,9 @@ void gate_problem_free(struct gate_problem *problem);
 struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
                                        const struct cp_kernel *kernel);
 
-/* Gives the problem other numbers of the same sizes. The numbers lie in the same chunks where the
- * recipe has one operation, and in every other recipe with more. 0, or -1: no memory. */
+/* Gives the problem other numbers of the same sizes in each array: slopes, biases, sinks, scales
+ * and bits of masks, too. They lie in the same chunks where the recipe has one operation, and in
+ * every other recipe with more. 0, or -1: no memory. */
 int gate_problem_renew(struct gate_problem *problem, const struct gate_recipe *recipe,
                        const struct cp_kernel *kernel);
 
