@@ -7,6 +7,7 @@
     scripts/run_tests.py --build build/clang --only simt    tests/test_*.cpp: the kernels' executor
     scripts/run_tests.py --build build --only shell         tests/*.sh, each with the command's path
     scripts/run_tests.py --build build pool install         these stems
+    scripts/run_tests.py --build build --except "gate*"     all but those with such a stem
     scripts/run_tests.py --build build --wrap "valgrind -q" the programs under another one
     scripts/run_tests.py --build build --sample 4           of four tests about one: which, the
                                                             commit says (scripts/samples.py)
@@ -20,6 +21,7 @@ what failed first in each program that did: it is what a table of stages shows o
 """
 
 import argparse
+import fnmatch
 import glob
 import json
 import os
@@ -84,7 +86,10 @@ def find(build: str, only: Sequence[str] | None, stems: Sequence[str],
         if unknown:
             sys.exit("run_tests: no such test: " + ", ".join(sorted(unknown)))
         chosen = [test for test in chosen if test[0] in stems]
-    return [test for test in chosen if test[0] not in leave_out]
+    return [
+        test for test in chosen
+        if not any(fnmatch.fnmatchcase(test[0], pattern) for pattern in leave_out)
+    ]
 
 
 def run(argv: Sequence[str], limit: float) -> tuple[int | None, str, float]:
@@ -193,7 +198,7 @@ def main() -> int:
     )
     parser.add_argument("--build", default="build")
     parser.add_argument("--only", action="append", choices=("unit", "simt", "shell"))
-    parser.add_argument("--except", dest="leave_out", action="append", default=[], metavar="STEM")
+    parser.add_argument("--except", dest="leave_out", action="append", default=[], metavar="PATTERN")
     parser.add_argument("--sample", default="1", metavar="N", help="N or N:K (scripts/samples.py)")
     parser.add_argument("--wrap", default="", help="a command line that each program is given to")
     parser.add_argument("--limit", type=int, default=600, help="seconds for one program")
