@@ -30,52 +30,42 @@ static double padding_number(const struct gate_problem *p, struct prng *random) 
     }
 }
 
-/* An array that is being filled, with its padding. The padding of an element follows from its
- * index. */
+/* The padding of an element follows from its index, and repeats after so many elements: to draw each
+ * anew takes longer than all else of a case. A prime number is no width of an array. */
+#define PERIOD 509
+
+/* An array that is being filled, and its padding. */
 enum array { OF_Q, OF_K, OF_V };
 
 struct filling {
     const struct gate_problem *problem;
     void *array;
     enum array of;
-    unsigned long long which;
+    size_t size; /* of an element */
+    _Alignas(double) unsigned char padding[PERIOD * sizeof(double)];
 };
 
-static size_t size_in(const struct filling *f) {
-    return f->of == OF_Q ? cp_number_size(f->problem->q_type)
-                         : gate_cache_size(f->problem, f->of == OF_V);
-}
-
-static void store_padding(const struct filling *f, long long at, double x) {
-    if (f->of == OF_Q) {
-        cp_number_store(f->array, f->problem->q_type, (size_t)at, x);
-    } else {
-        gate_cache_pad(f->problem, f->of == OF_V, f->array, (size_t)at, x);
+static struct filling filling_of(const struct gate_problem *p, void *array, enum array of) {
+    struct filling f = {.problem = p, .array = array, .of = of};
+    struct prng random = {p->seed ^ (1ULL + of)};
+    f.size = of == OF_Q ? cp_number_size(p->q_type) : gate_cache_size(p, of == OF_V);
+    for (size_t i = 0; i < PERIOD; i++) {
+        double x = padding_number(p, &random);
+        if (of == OF_Q) {
+            cp_number_store(f.padding, p->q_type, i, x);
+        } else {
+            gate_cache_pad(p, of == OF_V, f.padding, i, x);
+        }
     }
-}
-
-/* Fills the bytes from `done` on with copies of the bytes before them. */
-static void repeat(unsigned char *bytes, size_t done, size_t all) {
-    for (size_t n; done < all; done += n) {
-        n = done < all - done ? done : all - done;
-        memcpy(bytes + done, bytes, n);
-    }
+    return f;
 }
 
 static void pad(const struct filling *f, long long begin, long long end) {
-    struct prng random = {f->problem->seed ^ f->which};
-    size_t size = size_in(f);
-    int differ = f->problem->recipe.padding == GATE_STALE;
-    if (begin == end) {
-        return;
-    }
-    prng_skip(&random, (unsigned long long)begin);
-    for (long long i = begin; i < (differ ? end : begin + 1); i++) {
-        store_padding(f, i, padding_number(f->problem, &random));
-    }
-    if (!differ) {
-        repeat((unsigned char *)f->array + (size_t)begin * size, size,
-               (size_t)(end - begin) * size);
+    for (long long at = begin, n; at < end; at += n) {
+        long long phase = at % PERIOD;
+        n = PERIOD - phase < end - at ? PERIOD - phase : end - at;
+        memcpy((unsigned char *)f->array + (size_t)at * f->size,
+               f->padding + (size_t)phase * f->size, (size_t)n * f->size);
     }
 }
 
@@ -254,11 +244,13 @@ static int make_numbers(struct gate_arrays *a, const struct gate_problem *p,
         allocate(a, RUN_LSE, (size_t)s->lse.elements * of_lse) != 0) {
         return -1;
     }
-    put_queries(&(struct filling){p, a->memory[RUN_Q], OF_Q, 1}, p->q, &s->q);
-    put_keys(&(struct filling){p, a->memory[RUN_K], OF_K, 2}, p->k, &s->k);
+    struct filling q = filling_of(p, a->memory[RUN_Q], OF_Q);
+    struct filling k = filling_of(p, a->memory[RUN_K], OF_K);
+    struct filling v = filling_of(p, a->memory[gate_is_one_tensor(p) ? RUN_K : RUN_V], OF_V);
+    put_queries(&q, p->q, &s->q);
+    put_keys(&k, p->k, &s->k);
     if (!gate_is_in_keys(p)) {
-        put_keys(&(struct filling){p, a->memory[gate_is_one_tensor(p) ? RUN_K : RUN_V], OF_V, 3},
-                 p->v, &s->v);
+        put_keys(&v, p->v, &s->v);
     }
     return 0;
 }
