@@ -198,7 +198,9 @@ def main() -> int:
     )
     parser.add_argument("--build", default="build")
     parser.add_argument("--only", action="append", choices=("unit", "simt", "shell"))
-    parser.add_argument("--except", dest="leave_out", action="append", default=[], metavar="PATTERN")
+    parser.add_argument(
+        "--except", dest="leave_out", action="append", default=[], metavar="PATTERN"
+    )
     parser.add_argument("--sample", default="1", metavar="N", help="N or N:K (scripts/samples.py)")
     parser.add_argument("--wrap", default="", help="a command line that each program is given to")
     parser.add_argument("--limit", type=int, default=600, help="seconds for one program")
