@@ -279,6 +279,9 @@ class Evidence:
                 else:
                     self.cbmc[clause].add(harness)
         self.proof_faults, self.test_faults, self.kernel_faults = faults()
+        lists = [fault for _, fault in self.proof_faults], self.test_faults, self.kernel_faults
+        self.counts = [collections.Counter(clause for fault in of for clause in set(fault.clauses))
+                       for of in lists]
         self.by_fault: Served = collections.defaultdict(set)
         self.broken: Served = collections.defaultdict(set)
         for tool, fault in self.proof_faults:
@@ -321,8 +324,7 @@ class Evidence:
 
     def n_faults(self, clause: str) -> list[int]:
         """That a proof must notice, that a test must, and in kernels/."""
-        lists = [fault for _, fault in self.proof_faults], self.test_faults, self.kernel_faults
-        return [sum(clause in fault.clauses for fault in of) for of in lists]
+        return [count[clause] for count in self.counts]
 
 
 def finding(clause: str, evidence: Evidence, excused: Exceptions, partly: Exceptions,

@@ -405,18 +405,34 @@ other
 """
 
 
-class Clauses(InDirectory):
+class Clauses(unittest.TestCase):
+    PARTS = ("spec", "include", "ref", "cli", "gate", "python", "proofs", "tests", "scripts")
+    copy: str
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.copy = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, cls.copy)
+        for part in cls.PARTS:
+            shutil.copytree(os.path.join(ROOT, part), os.path.join(cls.copy, part),
+                            ignore=shutil.ignore_patterns("golden", "__pycache__"))
+
+    @classmethod
+    def undo(cls, since: int) -> None:
+        """What was written since then is as in the tree again: copies have the times of what they
+        are copies of."""
+        for path in pathlib.Path(cls.copy).rglob("*"):
+            if path.is_file() and path.stat().st_mtime_ns >= since:
+                shutil.copy2(os.path.join(ROOT, path.relative_to(cls.copy)), path)
+
     def run_in_copy(self, script: str, change: Change) -> tuple[int, str]:
         """Exit status and output of a script in a copy of the tree, after
         change(path of the copy)."""
-        copy = os.path.join(self.directory, "copy")
-        for part in ("spec", "include", "ref", "cli", "gate", "python", "proofs", "tests",
-                     "scripts"):
-            shutil.copytree(os.path.join(ROOT, part), os.path.join(copy, part))
-        change(copy)
-        run = subprocess.run([sys.executable, os.path.join(copy, "scripts", script)],
+        began = time.time_ns() - 1_000_000_000
+        change(self.copy)
+        run = subprocess.run([sys.executable, "-B", os.path.join(self.copy, "scripts", script)],
                              capture_output=True, text=True)
-        shutil.rmtree(copy)
+        self.undo(began)
         return run.returncode, run.stdout
 
     @staticmethod
