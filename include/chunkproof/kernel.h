@@ -381,7 +381,8 @@ struct cp_kernel_class {
     int factors;
     int in_bits;   /* 1: scores are multiplied by log2(e), and weights are powers of two */
     int truncates; /* 1: results are truncated, not rounded to nearest */
-    /* 1: subnormal numbers become 0, in sums and in out (of binary16: those below 2^-14) */
+    /* 1: subnormal numbers become 0, in sums and in out (of binary16: those below 2^-14). Not in q,
+     * k and v: a number there counts as it is, so that a kernel that reads it as 0 errs. */
     int flushes;
 
     /* Relative error of the exponential, from 0 to 2^-6. 2^-22 holds for expf(), and for exp2f() on
@@ -413,7 +414,8 @@ struct cp_kernel_class {
      * examples: a kernel that rescales only when the maximum has grown by more than 8 bits has
      * behind = 5.5453, which is 8 ln 2 and what the comparison rounds; one that rounds the maximum
      * up to a whole number of bits has above = 0.6932. Both 0: it is the maximum. States of splits,
-     * each with a reference of its own, are such states until they are divided. The bound grows
+     * each with a reference of its own, are such states until they are divided. One reference for
+     * several rows, heads or states has to be as near to the maximum of each. The bound grows
      * little with either, so that the gate hardly notices what is declared too wide or too narrow;
      * what is too narrow has no proof. Not where weights are divided (`normalises`). */
     double above, behind;
