@@ -44,7 +44,9 @@ static void check_round_trip(const struct bound_row *row) {
     parse_file_new(&file, "", 0);
     if (bound_case_save(row, file.path) != 0 || load(&again, file.path) != 0 || again.n != row->n ||
         again.d != row->d || again.d_v != row->d_v || again.scale != row->scale ||
-        memcmp(again.q, row->q, (size_t)numbers_of(row) * sizeof *row->q) != 0) {
+        again.at != row->at || again.has_biases != row->has_biases ||
+        memcmp(again.q, row->q, (size_t)numbers_of(row) * sizeof *row->q) != 0 ||
+        memcmp(again.position, row->position, 2 * (size_t)row->n * sizeof *row->q) != 0) {
         fuzz_fail("a row that is saved is another one");
     }
     bound_row_free(&again);

@@ -62,6 +62,27 @@ PYTHON
 }
 different() { ! same "$@" || { echo "the figures are the same"; return 1; }; }
 
+# more WHAT ARGUMENT... -- ARGUMENT...: the first class has a larger bound, of the same numbers.
+more() {
+    ok "$1 costs more" more_than "${@:2}"
+}
+more_than() {
+    local first=()
+    while [ "$1" != -- ]; do
+        first+=("$1")
+        shift
+    done
+    shift
+    status 0 --json "${first[@]}" && cp "$work/out" "$work/first" && status 0 --json "$@" ||
+        return 1
+    python3 - "$work/first" "$work/out" <<'PYTHON'
+import json, sys
+a, b = (json.load(open(name)) for name in sys.argv[1:])
+if not (a["claimed"] == b["claimed"] > 0 and a["bound"]["largest"] > b["bound"]["largest"]):
+    sys.exit(f"not more: {a['bound']} and {b['bound']}")
+PYTHON
+}
+
 saved() { status 0 --keys 40 --head-dim 6 --seed 3 --save "$work/case.json" &&
     [ -s "$work/case.json" ]; }
 standard_input() { "$chunkproof" bound --case - <"$work/example.json" >"$work/out" 2>&1 &&
@@ -131,6 +152,17 @@ file syntax.json '{"q": [1],
 file large.json '{"scale": 1, "q": [1], "k": [[1e7], [0]], "v": [[1], [2]]}'
 file huge.json '{"scale": 1, "q": [1], "k": [[1765000]], "v": [[1]]}'
 file wide.json '{"scale": 1, "q": [0, 0], "k": [[1, 1], [1, 1]], "v": [[1, 65500], [2, 65504]]}'
+
+file placed.json '{"scale": 1, "q": [1], "k": [[0], [1]], "v": [[1], [5]], "position": 7,
+    "positions": [4, 7]}'
+file last.json '{"scale": 1, "q": [1], "k": [[0], [1]], "v": [[1], [5]], "positions": [4, 7]}'
+file table.json '{"scale": 1, "q": [1], "k": [[0], [1]], "v": [[1], [5]], "biases": [-3, 0]}'
+file one_key_less.json '{"scale": 1, "q": [1], "k": [[0], [1]], "v": [[1], [5]]}'
+file between.json '{"q": [1], "k": [[0], [1]], "v": [[1], [5]], "positions": [1, 2.5]}'
+file few.json '{"q": [1], "k": [[0], [1]], "v": [[1], [5]], "positions": [1]}'
+file nowhere_at.json '{"q": [1], "k": [[0], [1]], "v": [[1], [5]], "position": 1e9}'
+file far_at.json '{"q": [1], "k": [[0], [1]], "v": [[1], [5]], "position": 4194305}'
+file few_biases.json '{"q": [1], "k": [[0], [1]], "v": [[1], [5]], "biases": [1]}'
 
 file misspelt.json '{"scal": 4, "q": [1, 2], "k": [[1, 2]], "v": [[1, 2]]}'
 file escape.json '{"a\u001bb": 4, "q": [1], "k": [[1]], "v": [[1]]}'
@@ -243,6 +275,51 @@ ok "and cost more than those that do not" json "share['scores'] > 0.3" --divide 
     --part-lse bf16 --chunk 512
 ok "states that lag may be divided" json "t['declared']['arithmetic']['above'] > 6 and
     t['claimed'] == 128" --divide immediate --behind 5.5452
+ok "a cap" json "t['class']['cap'] == 5 and t['class']['tanh_error'] == 2**-22 and
+    t['class']['tanh_absolute'] == 0 and t['class']['cap_last'] is False and
+    t['class']['slope'] is None and t['class']['sink'] is None and
+    t['class']['biases'] is False and t['largest_score'] > 3 and t['claimed'] == 128" --cap 5
+ok "a cap is said" says "scores capped at 5 by a tanh within 2.4e-07 part" --cap 5
+ok "a sum that is capped is said" says "sums of score and bias capped at 50 by a tanh within
+    0.001, biases of slope -0.1, a sink of 3 part" --cap 50 --cap-last --tanh-absolute 0.001 \
+    --slope -0.1 --sink 3
+ok "a table is said" says "output in fp16 biases of a table part" --bias 2
+ok "nothing is said of no change" silent "biases"
+more "an error of tanh" --cap 5 --tanh-error 1e-3 -- --cap 5
+more "an absolute error of tanh" --cap 5 --tanh-absolute 1e-3 -- --cap 5
+more "a cap that is far away" --cap 1000 --weights fp32 -- --weights fp32
+more "a slope" --slope -0.05 --weights fp32 -- --slope 0 --weights fp32
+more "a steeper slope" --slope -0.05 --weights fp32 -- --slope -0.01 --weights fp32
+more "a table" --bias 4 --weights fp32 -- --bias 0 --weights fp32
+more "a bias of 0" --bias 0 --weights fp32 -- --weights fp32
+more "a sink that is read in bfloat16" --sink 6 --score bf16 --keys 8 --head-dim 2 -- \
+    --sink 6 --keys 8 --head-dim 2
+ok "a sink takes weight" json "t['size']['largest'] < 0.01 and t['class']['sink'] == 20 and
+    t['declared']['counts']['changes'] == 16 and t['largest_score'] == 20" --sink 20
+ok "a sink alone" json "t['claimed'] == 2 and t['size']['largest'] == 0 and
+    t['declared']['counts'] == {'depth_n': 2, 'depth_o': 3, 'stores': 1, 'changes': 1,
+    'operations_n': 6, 'operations_o': 7}" --sink 1 --case "$work/none.json"
+ok "a sink in a balanced tree" json "t['declared']['counts']['changes'] == 5" --sink 1 \
+    --merges balanced
+ok "a sum that is capped" different --cap 2 --slope -1 -- --cap 2 --cap-last --slope -1
+ok "references and changes" json "t['declared']['arithmetic']['weights']['tiny'] > 2**-25 and
+    t['claimed'] == 128" --slope -1 --behind 5
+ok "a table is saved" status 0 --keys 40 --head-dim 6 --seed 3 --bias 2 \
+    --save "$work/biased.json"
+ok "and read again" same --case "$work/biased.json" --input fp16 -- --keys 40 --head-dim 6 \
+    --seed 3 --bias 2
+ok "positions of keys" same --case "$work/placed.json" --slope 1 -- --case "$work/table.json"
+ok "and not those that are usual" different --case "$work/placed.json" --slope 1 -- \
+    --case "$work/one_key_less.json" --slope 1
+ok "the query is at the last key" same --case "$work/last.json" --slope 1 -- \
+    --case "$work/placed.json" --slope 1
+ok "positions are saved" status 0 --case "$work/placed.json" --slope 1 --save "$work/again.json"
+ok "and read again" same --case "$work/again.json" --slope 1 -- --case "$work/placed.json" --slope 1
+for case in beyond opposite; do
+    ok "changes, $case binary64" no_nan --cap 5 --slope 1 --sink 2 --above 1 \
+        --case "$work/$case.json"
+done
+ok "scores of no number" no_nan --bias 1e30 --behind 1 --divide immediate --part-lse fp16
 ok "divided at once" json "t['class']['divide'] == 'immediate' and t['claimed'] == 128" \
     --divide immediate
 
@@ -343,6 +420,31 @@ ok "a running state has no partials" wrong "leave out --partials" --merges runni
 ok "a log-sum-exp of no state" wrong "--part-lse is of states that are divided at once" \
     --part-lse fp16
 ok "no such log-sum-exp" wrong "--part-lse needs fp32, fp16 or bf16, not 'fp8'" --part-lse fp8
+ok "no cap" wrong "--cap needs a number from 1.17549e-38" --cap 0
+ok "a cap that is none" wrong "--cap needs" --cap -3
+ok "a sink that is none" wrong "--sink needs" --sink nan
+ok "a slope that is none" wrong "--slope needs" --slope steep
+ok "a table below 0" wrong "--bias needs a number from 0" --bias -1
+ok "a tanh that is exact" wrong "no tanh is exact" --cap 5 --tanh-error 0
+ok "a tanh far off" wrong "--tanh-error needs a number from 0 to 0.015625" --cap 5 --tanh-error 0.1
+ok "far off near 0" wrong "--tanh-absolute needs" --cap 5 --tanh-absolute 0.1
+ok "but not if it errs absolutely" right --cap 5 --tanh-error 0 --tanh-absolute 1e-6
+ok "a tanh of no cap" wrong "--tanh-error is of scores that are capped: add --cap" \
+    --tanh-error 1e-3
+ok "nor an absolute error" wrong "--tanh-absolute is of scores that are capped" --tanh-absolute 1e-3
+ok "nor an order" wrong "--cap-last is of scores that are capped: add --cap" --cap-last
+ok "a slope and a table" wrong "a slope or a table; leave out one" --slope 1 --bias 1
+ok "a slope and the table of a case" wrong "table.json has biases" --slope 1 \
+    --case "$work/table.json"
+ok "a table for a case" wrong '"biases": [...], one for each key' --bias 1 \
+    --case "$work/one.json"
+ok "a position between" wrong "positions[1] is not a whole number from -4194304 to 4194304" \
+    --case "$work/between.json"
+ok "a key without a position" wrong "positions is not an array of 2 whole numbers" \
+    --case "$work/few.json"
+ok "a query nowhere" wrong "position is not a whole number" --case "$work/nowhere_at.json"
+ok "a query too far away" wrong "position is not a whole number" --case "$work/far_at.json"
+ok "a key without a bias" wrong "biases has 1 number, but k has 2" --case "$work/few_biases.json"
 ok "references too far away" wrong "--above" --above 11.5
 ok "a running state is divided last" wrong "leave out --divide" --merges running --divide immediate
 ok "P that is not rounded" wrong "--rounded-sum needs" --rounded-sum --weights fp32
@@ -351,13 +453,15 @@ ok "time of a case" wrong "--time measures its own rows" --time --case "$work/ex
 for option in "weights fp32" "output bf16" "score fp16" "family ties" "seed 9" "merges balanced" \
     "accumulate fp16" \
     "partials fp16" "divide deferred" "exp-error 0.1" "scaled-query fp16" \
+    "cap 5" "slope 1" "bias 1" "sink 1" cap-last "tanh-error 1e-3" "tanh-absolute 1e-3" \
     "input bf16" truncate flush rounded-sum json \
         "save $work/x"; do
     # shellcheck disable=SC2086 # an option and its value
     ok "time and ${option%% *}" wrong "not --${option%% *}" --time --keys 50 --$option
 done
 ok "a report in the place of a case" not_saved
-ok "a key that is misspelt" wrong '"scal" is unknown; the keys are scale, q, k and v' \
+ok "a key that is misspelt" wrong \
+    '"scal" is unknown; the keys are scale, q, k, v, position, positions and biases' \
     --case "$work/misspelt.json"
 ok "a key that steers a terminal" wrong '"a?b" is unknown' --case "$work/escape.json"
 ok "no object" wrong "it is not a JSON object" --case "$work/list.json"

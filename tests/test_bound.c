@@ -81,14 +81,20 @@ static double worst(const struct bound_options *declared, const struct options *
     p.d = DIM;
     for (int family = 0; family < BOUND_FAMILIES; family++) {
         struct bound_options o = *declared;
-        struct bound_row row = {KEYS, DIM, DIM, 1.0 / sqrt(DIM), p.q, p.k, p.v};
+        struct bound_row row = {.n = KEYS,
+                                .d = DIM,
+                                .d_v = DIM,
+                                .scale = 1.0 / sqrt(DIM),
+                                .q = p.q,
+                                .k = p.k,
+                                .v = p.v};
         struct result result = {.out = out};
         o.family = (enum bound_family)family;
         o.seed = (unsigned long long)family;
         bound_row_fill(&row, &o);
         p.scale = row.scale;
         emulate(kernel, &p, &result);
-        bound_class(&o, &size, &(struct bound_largest){result.largest_score, 0.0, 0.0}, &arithmetic,
+        bound_class(&o, &size, &(struct bound_largest){.score = result.largest_score}, &arithmetic,
                     &counts);
         struct cp_tolerance_row asked = {KEYS, DIM, DIM,     p.scale, p.q,
                                          p.k,  p.v, scratch, NULL,    NULL};
@@ -209,7 +215,7 @@ static void sums_by_a_tensor_core_keep_their_own_bound(void **state) {
     kernel.exp_error = 0.0;
     struct problem p = {KEYS, DIM, row.scale, row.q, row.k, row.v, NULL, NULL};
     emulate(&kernel, &p, &result);
-    bound_class(&o, &size, &(struct bound_largest){0.0, 0.0, 0.0}, &a, &counts);
+    bound_class(&o, &size, &(struct bound_largest){.score = 0.0}, &a, &counts);
     a.eps = a.u_arg = a.u_n = a.weights.unit = a.weights.tiny = 0.0; /* none of it happens */
     struct cp_tolerance_row asked = {KEYS, DIM, DIM, p.scale, p.q, p.k, p.v, scratch, NULL, NULL};
     cp_tolerance(&a, &counts, &asked, 0.0, expected, bound, NULL, NULL);
@@ -237,7 +243,7 @@ static void a_tensor_core_declares_what_the_emulator_says(void **state) {
         struct options kernel = kernel_of(&o);
         double q[DIM] = {0.0}, k[KEYS * DIM] = {0.0};
         struct problem p = {KEYS, DIM, 1.0, q, k, k, NULL, NULL};
-        bound_class(&o, &size, &(struct bound_largest){1.0, 0.0, 0.0}, &ours, &our_counts);
+        bound_class(&o, &size, &(struct bound_largest){.score = 1.0}, &ours, &our_counts);
         class_of(&kernel, &p, 1.0, &theirs, &their_counts);
         assert_true(ours.u_o == theirs.u_o && ours.eta_o == theirs.eta_o);
         assert_int_equal(our_counts.depth_o, their_counts.depth_o);

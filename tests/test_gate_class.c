@@ -36,7 +36,7 @@ static void counts_are_of_any_order(void **state) {
                                       .merges = MERGES_RUNNING};
             struct cp_counts running;
             bound_class(&o, &(struct bound_row){.n = n, .d = 64, .scale = 1.0},
-                        &(struct bound_largest){1.0, 1.0, 0.0}, &a, &running);
+                        &(struct bound_largest){.score = 1.0, .products = 1.0}, &a, &running);
             assert_true(gate.changes >= chunks.changes && gate.changes >= running.changes);
             assert_true(gate.depth_n >= running.depth_n && gate.depth_o >= running.depth_o);
             assert_true(gate.stores >= chunks.stores);

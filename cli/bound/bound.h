@@ -3,6 +3,8 @@
  * why.
  *
  *   options.c  the command line       class.c    the class and counts that it declares
+ *   help.c     --help                 declared.c what of them the gate has, too
+ *   shift.c    changed scores
  *   input.c    rows of numbers        case.c     the same from and to a file
  *   figures.c  what is printed        text.c, json.c    prints it
  *   advice.c   the same in words      time.c     what it costs */
@@ -12,13 +14,15 @@
 #include <stdio.h>
 
 #include "chunkproof/kernel.h"
+#include "chunkproof/score_shift.h"
 #include "chunkproof/tolerance_parts.h"
 
-#define BOUND_MOST_KEYS    (1 << 20)
-#define BOUND_MOST_DIM     (1 << 16)
-#define BOUND_MOST_NUMBERS (1 << 26) /* in K, and in V */
-#define BOUND_MOST_SHORT   1024      /* products in a short sum (NUM-20) */
-#define BOUND_FARTHEST     11.0      /* nats (NUM-21) */
+#define BOUND_MOST_KEYS     (1 << 20)
+#define BOUND_MOST_DIM      (1 << 16)
+#define BOUND_MOST_NUMBERS  (1 << 26) /* in K, and in V */
+#define BOUND_MOST_SHORT    1024      /* products in a short sum (NUM-20) */
+#define BOUND_FARTHEST      11.0      /* nats (NUM-21) */
+#define BOUND_MOST_POSITION (1 << 22) /* exact in binary32 (NUM-15) */
 
 enum bound_family {
     BOUND_NORMAL,
@@ -71,6 +75,9 @@ struct bound_options {
     double exp_error;
     int part_lse;         /* NUM-22: of the log-sum-exps of divided states: as `weights` */
     double above, behind; /* NUM-21: how far references may be from the maximum, in nats */
+    /* NUM-15: what changes scores, in nats. `bias`: the largest size of an entry of the table. */
+    double cap, slope, bias, sink, tanh_error, tanh_absolute;
+    int has_cap, has_slope, has_bias, has_sink, cap_last;
     const char *case_file, *save_file; /* NULL: none */
     int json, time, help;
     int row_given, keys_given, dim_given, input_given; /* --family or --seed; --keys; ... */
@@ -96,6 +103,10 @@ struct bound_row {
     int n, d, d_v;
     double scale;
     double *q, *k, *v; /* [d], [n][d], [n][d_v]; one allocation, that of q */
+    /* [n], behind v: where the keys stand, 0, 1, ... at first; what a table adds to scores. */
+    double *position, *bias;
+    double at;                     /* where the row stands: at its last key at first */
+    int has_positions, has_biases; /* 1: they are the row's own, for a file */
 };
 
 /* 0, or -1 when there is no memory. */
@@ -110,7 +121,8 @@ double bound_round(int format, double x);
 void bound_row_fill(struct bound_row *row, const struct bound_options *options);
 
 /* A file of the form {"scale": s, "q": [d numbers], "k": [[d numbers], ...], "v": [[d_v numbers],
- * ...]}, with as many rows of V as of K. 0, or -1 after saying what is wrong, and where. */
+ * ...]}, with as many rows of V as of K, and perhaps "position": p, "positions": [n whole numbers],
+ * "biases": [n numbers]. 0, or -1 after saying what is wrong, and where. */
 int bound_case_load(struct bound_row *row, const char *name);
 int bound_case_save(const struct bound_row *row, const char *name);
 
@@ -118,11 +130,15 @@ int bound_case_save(const struct bound_row *row, const char *name);
  * it. */
 int bound_case_round(struct bound_row *row, const char *name, int format);
 
-/* The largest magnitudes of a row: of a score, of the sum of its products' magnitudes, and of a
- * number of a key. */
+/* The largest magnitudes of a row: of a score, changed or not, of the sum of its products'
+ * magnitudes, of a number of a key, and of the error of a shift (NUM-14). */
 struct bound_largest {
-    double score, products, key;
+    double score, products, key, shift_error;
 };
+
+/* NUM-6 of that: how a score is computed before it is changed. */
+void bound_class_of_score(const struct bound_options *options, const struct bound_row *row,
+                          double largest_key, struct cp_arithmetic *arithmetic);
 
 /* NUM-7, NUM-8: what a kernel as described by the options declares for a row. Returns the largest
  * error of a score. */
@@ -152,6 +168,34 @@ double bound_divide_at_once(int n, double largest_score, int since, const struct
 double bound_slip(struct cp_format lse, int times, double largest_score,
                   struct cp_arithmetic *arithmetic);
 
+/* ---- What the gate takes, too: declared.c, shift.c ---- */
+
+/* What the options are in the words of a kernel's declaration, as far as the functions below read
+ * them. */
+struct cp_kernel_class bound_declared(const struct bound_options *options);
+
+/* A format that rounds as the class does: by nothing where x is exact, unless it is flushed. */
+struct cp_format bound_rounding(const struct cp_kernel_class *class, int type, int exact);
+
+/* NUM-15: how the class changes a score, and reads a sink. */
+struct cp_shift_arithmetic bound_class_of_shift(const struct cp_kernel_class *class);
+
+/* NUM-15: how the scores of the row's keys are changed where a score is computed as `score` says,
+ * to shift[n_keys] and error[n_keys]. change->bias counts for nothing: bias[j] is that of key j,
+ * read only where there is one. It may be the array `shift`. */
+void bound_shift_keys(const struct cp_score_arithmetic *score,
+                      const struct cp_shift_arithmetic *arithmetic, struct cp_score_change change,
+                      const struct cp_tolerance_row *row, const double *bias, double *shift,
+                      double *error);
+
+/* 1: the options, or the row's table, change a score, or there is a sink. */
+int bound_changes_scores(const struct bound_options *options, const struct bound_row *row);
+
+/* Of a row with scores that are changed: shifts of its keys, and of the sink, which comes first
+ * where there is one. row->n + has_sink numbers each. `score`: that of bound_class_of_score(). */
+void bound_shift_row(const struct bound_options *options, const struct bound_row *row,
+                     const struct cp_score_arithmetic *score, double *shift, double *error);
+
 /* Why some elements have no bound. */
 enum bound_reason {
     REASON_NONE,
@@ -179,6 +223,7 @@ struct bound_figures {
     double largest_score;    /* INFINITY: none is known */
     double largest_products; /* |scale| sum |q_i k_i| */
     double largest_key;      /* number */
+    double largest_shift_error;
     double largest_sigma, lse_bound;
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;

@@ -20,7 +20,8 @@ __attribute__((format(printf, 2, 3))) static int refuse(const char *file, const 
     fprintf(stderr, "%s: ", file);
     vfprintf(stderr, format, arguments);
     fprintf(stderr, "; a case is {\"scale\": s, \"q\": [...], \"k\": [[...], ...], \"v\": [[...], "
-                    "...]}\n");
+                    "...]}, and may have \"position\": p, \"positions\": [...], \"biases\": "
+                    "[...]\n");
     va_end(arguments);
     return -1;
 }
@@ -69,22 +70,62 @@ static int read_rows(const char *file, const json_t *rows, const char *name, int
 
 /* A key that is misspelt would be left out without a word. */
 static int check_keys(const char *file, json_t *object) {
-    static const char *const known[] = {"scale", "q", "k", "v"};
+    static const char *const known[] = {"scale", "q", "k", "v", "position", "positions", "biases"};
     const char *key;
     json_t *value;
     json_object_foreach(object, key, value) {
         int found = 0;
         char shown[40];
-        for (int name = 0; name < 4; name++) {
+        for (int name = 0; name < (int)(sizeof known / sizeof known[0]); name++) {
             found |= strcmp(key, known[name]) == 0;
         }
         snprintf(shown, sizeof shown, "%s", key);
         if (!found) {
-            return refuse(file, "the key \"%s\" is unknown; the keys are scale, q, k and v",
+            return refuse(file,
+                          "the key \"%s\" is unknown; the keys are scale, q, k, v, position, "
+                          "positions and biases",
                           printable(shown));
         }
     }
     return 0;
+}
+
+static int is_position(const json_t *number) {
+    json_int_t most = BOUND_MOST_POSITION;
+    return json_is_integer(number) && json_integer_value(number) >= -most &&
+           json_integer_value(number) <= most;
+}
+
+/* Where the keys and the row stand. */
+static int read_positions(struct bound_row *row, const char *file, const json_t *object) {
+    const json_t *all = json_object_get(object, "positions");
+    const json_t *at = json_object_get(object, "position");
+    if (all != NULL && (!json_is_array(all) || json_array_size(all) != (size_t)row->n)) {
+        return refuse(file, "positions is not an array of %d whole number%s, one for each row of k",
+                      row->n, plural((size_t)row->n));
+    }
+    for (int j = 0; j < row->n && all != NULL; j++) {
+        const json_t *number = json_array_get(all, (size_t)j);
+        if (!is_position(number)) {
+            return refuse(file, "positions[%d] is not a whole number from %d to %d", j,
+                          -BOUND_MOST_POSITION, BOUND_MOST_POSITION);
+        }
+        row->position[j] = (double)json_integer_value(number);
+        row->at = j == 0 ? row->position[0] : fmax(row->at, row->position[j]);
+    }
+    if (at != NULL && !is_position(at)) {
+        return refuse(file, "position is not a whole number from %d to %d", -BOUND_MOST_POSITION,
+                      BOUND_MOST_POSITION);
+    }
+    row->at = at != NULL ? (double)json_integer_value(at) : row->at;
+    row->has_positions = all != NULL || at != NULL;
+    return 0;
+}
+
+static int read_biases(struct bound_row *row, const char *file, const json_t *object) {
+    const json_t *biases = json_object_get(object, "biases");
+    row->has_biases = biases != NULL;
+    return biases == NULL ? 0 : read_numbers(file, biases, "biases", -1, row->n, "k", row->bias);
 }
 
 static int read_case(struct bound_row *row, const char *file, json_t *object) {
@@ -121,7 +162,8 @@ static int read_case(struct bound_row *row, const char *file, json_t *object) {
     row->scale = scale == NULL ? row->scale : json_number_value(scale);
     return read_numbers(file, q, "q", -1, d, "q", row->q) != 0 ||
                    read_rows(file, k, "k", row->n, d, "q", row->k) != 0 ||
-                   read_rows(file, v, "v", row->n, d_v, "v[0]", row->v) != 0
+                   read_rows(file, v, "v", row->n, d_v, "v[0]", row->v) != 0 ||
+                   read_positions(row, file, object) != 0 || read_biases(row, file, object) != 0
                ? -1
                : 0;
 }
@@ -220,8 +262,9 @@ int bound_case_round(struct bound_row *row, const char *name, int format) {
 /* ---- To a file ---- */
 
 static void write_numbers(FILE *file, const double *numbers, int d) {
+    fputs("[", file);
     for (int x = 0; x < d; x++) {
-        fputs(x == 0 ? "[" : ", ", file);
+        fputs(x == 0 ? "" : ", ", file);
         if (numbers[x] == 0.0 && signbit(numbers[x])) {
             fputs("-0.0", file); /* -0 is an integer to a reader: it loses the sign */
         } else {
@@ -250,6 +293,17 @@ int bound_case_save(const struct bound_row *row, const char *name) {
     write_numbers(file, row->q, row->d);
     write_rows(file, "k", row->k, row->n, row->d);
     write_rows(file, "v", row->v, row->n, row->d_v);
+    if (row->has_positions) {
+        fprintf(file, ",\n\"position\": %.0f,\n\"positions\": [", row->at);
+        for (int j = 0; j < row->n; j++) {
+            fprintf(file, "%s%.0f", j == 0 ? "" : ", ", row->position[j]);
+        }
+        fputs("]", file);
+    }
+    if (row->has_biases) {
+        fputs(",\n\"biases\": ", file);
+        write_numbers(file, row->bias, row->n);
+    }
     fputs("}\n", file);
     int failed = ferror(file);
     failed |= fclose(file);

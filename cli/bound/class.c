@@ -178,12 +178,15 @@ void bound_count_short_sums(const struct bound_options *o, int n, struct cp_coun
     }
 }
 
+/* States of keys alone. */
 static int chunks(const struct bound_options *o, int n) {
     return n > 0 ? (n + o->chunk - 1) / o->chunk : 1;
 }
 
+/* A sink is a state of its own, which is merged with all others (SCORE-3). */
 static int height_of(const struct bound_options *o, int n) {
-    return o->merges == MERGES_BALANCED ? log2_up(chunks(o, n)) : chunks(o, n) - 1;
+    int height = o->merges == MERGES_BALANCED ? log2_up(chunks(o, n)) : chunks(o, n) - 1;
+    return height + o->has_sink;
 }
 
 /* On the way of a key: of its chunk, and of each merge. */
@@ -195,9 +198,10 @@ static int divisions_of(const struct bound_options *o, int n) {
  * next chunk. A state that is divided at once is so as a leaf, too, and takes a product each time.
  * For o a product with V comes first; a tensor core does not round it, and adds a block at a
  * time. */
-static void count(const struct bound_options *o, int n, struct cp_counts *counts) {
-    int c = o->chunk < n ? o->chunk : n, t = chunks(o, n), height = height_of(o, n);
-    int divisions = divisions_of(o, n);
+static void count(const struct bound_options *o, int n_keys, struct cp_counts *counts) {
+    int n = n_keys + o->has_sink, c = o->chunk < n_keys ? o->chunk : n_keys;
+    int t = chunks(o, n_keys) + o->has_sink, height = height_of(o, n_keys);
+    int divisions = divisions_of(o, n_keys);
     int core = o->accumulate == ACCUMULATE_TENSOR_CORE, running = o->merges == MERGES_RUNNING;
     int in_chunk_o = core ? core_depth(c) : c;
     counts->depth_n = c + height * (running ? c + 1 : 2);
@@ -300,23 +304,29 @@ static void scale_query(const struct bound_options *o, const struct bound_row *r
                       largest_key / fabs(row->scale), s);
 }
 
+void bound_class_of_score(const struct bound_options *o, const struct bound_row *row,
+                          double largest_key, struct cp_arithmetic *a) {
+    bound_arithmetic(o, row->d, a);
+    if (o->scales != CP_SCALES_SCORES && row->scale != 0.0) { /* else all scores are 0 */
+        scale_query(o, row, largest_key, &a->score);
+    }
+}
+
 double bound_class(const struct bound_options *o, const struct bound_row *row,
                    const struct bound_largest *largest, struct cp_arithmetic *a,
                    struct cp_counts *counts) {
-    bound_arithmetic(o, row->d, a);
-    if (o->scales != CP_SCALES_SCORES && row->scale != 0.0) { /* else all scores are 0 */
-        scale_query(o, row, largest->key, &a->score);
-    }
+    bound_class_of_score(o, row, largest->key, a);
     count(o, row->n, counts);
     double sigma = cp_score_error(&a->score, row->scale, row->d, largest->products);
     if (o->above + o->behind > 0.0) {
-        cp_follow_maximum(a, o->above + o->behind, sigma * (1.0 + 0x1p-40));
+        cp_follow_maximum(a, o->above + o->behind,
+                          (sigma + largest->shift_error) * (1.0 + 0x1p-40));
     }
     if (o->immediate) {
-        bound_divide_at_once(row->n, largest->score, 1, counts, a);
+        bound_divide_at_once(row->n + o->has_sink, largest->score, 1, counts, a);
     }
     if (o->part_lse != CP_FP32) {
         (void)bound_slip(format_of(o, o->part_lse), divisions_of(o, row->n), largest->score, a);
     }
-    return sigma;
+    return sigma + largest->shift_error;
 }

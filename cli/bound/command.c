@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `chunkproof bound`: gets a row, computes its bound, reports. */
+#include <string.h>
+
 #include "cli/base/command.h"
 
 #include "cli/bound/bound.h"
@@ -18,6 +20,14 @@ static int get_row(const struct bound_options *o, struct bound_row *row) {
         return 0;
     }
     if (bound_case_load(row, o->case_file) != 0) {
+        return -1;
+    }
+    if (o->has_slope && row->has_biases) {
+        fprintf(stderr,
+                "chunkproof bound: --slope: %s has biases, and scores have a slope or a table; "
+                "leave out one (see --help)\n",
+                strcmp(o->case_file, "-") == 0 ? "<stdin>" : o->case_file);
+        bound_row_free(row);
         return -1;
     }
     if (o->input_given && bound_case_round(row, o->case_file, o->input) != 0) {

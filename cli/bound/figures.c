@@ -41,8 +41,7 @@ static double ulp(int format, double x) {
     return ldexp(1.0, exponent - bits + 1);
 }
 
-static void largest_scores(const struct bound_options *o, const struct bound_row *row,
-                           struct bound_figures *f) {
+static void largest_scores(const struct bound_row *row, struct bound_figures *f) {
     for (int j = 0; j < row->n; j++) {
         double sum = 0.0, sizes = 0.0;
         for (int x = 0; x < row->d; x++) {
@@ -57,8 +56,69 @@ static void largest_scores(const struct bound_options *o, const struct bound_row
     if (!isfinite(f->largest_products)) {
         f->largest_score = INFINITY; /* a sum of infinities may be anything */
     }
-    const struct bound_largest largest = {f->largest_score, f->largest_products, f->largest_key};
+}
+
+static void class_of(const struct bound_options *o, const struct bound_row *row,
+                     struct bound_figures *f) {
+    const struct bound_largest largest = {f->largest_score, f->largest_products, f->largest_key,
+                                          f->largest_shift_error};
     f->largest_sigma = bound_class(o, row, &largest, &f->arithmetic, &f->counts);
+}
+
+/* ---- Changed scores ---- */
+
+/* The keys with their shifts. A sink is the first of them (NUM-14). */
+struct changed {
+    double *shift, *error, *k, *v; /* one allocation, that of shift; k, v: only where a sink is */
+};
+
+static int changed_new(struct changed *c, const struct bound_options *o,
+                       const struct bound_row *row) {
+    size_t n = (size_t)row->n + 1, keys = n * (size_t)row->d, values = n * (size_t)row->d_v;
+    size_t copies = o->has_sink ? keys + values : 0;
+    c->shift = malloc((2 * n + copies) * sizeof *c->shift);
+    if (c->shift == NULL) {
+        return -1;
+    }
+    c->error = c->shift + n;
+    c->k = c->error + n;
+    c->v = c->k + keys;
+    return 0;
+}
+
+static void copy_behind_sink(double *to, const double *from, int n, int d) {
+    memset(to, 0, (size_t)d * sizeof *to);
+    memcpy(to + d, from, (size_t)n * (size_t)d * sizeof *to);
+}
+
+/* Of both, with the shift and without it, the larger. */
+static void largest_changes(const struct cp_tolerance_row *asked, struct bound_figures *f) {
+    for (int j = 0; j < asked->n_keys; j++) {
+        double sum = 0.0;
+        for (int i = 0; i < asked->head_dim; i++) {
+            sum += asked->q[i] * asked->k[(ptrdiff_t)j * asked->head_dim + i];
+        }
+        f->largest_score = fmax(f->largest_score, fabs(asked->scale * sum + asked->shift[j]));
+        f->largest_shift_error = fmax(f->largest_shift_error, asked->shift_error[j]);
+    }
+}
+
+static void change_scores(const struct bound_options *o, const struct bound_row *row,
+                          struct changed *c, struct cp_tolerance_row *asked,
+                          struct bound_figures *f) {
+    struct cp_arithmetic a;
+    bound_class_of_score(o, row, f->largest_key, &a);
+    bound_shift_row(o, row, &a.score, c->shift, c->error);
+    if (o->has_sink) {
+        copy_behind_sink(c->k, row->k, row->n, row->d);
+        copy_behind_sink(c->v, row->v, row->n, row->d_v);
+        asked->k = c->k;
+        asked->v = c->v;
+        asked->n_keys++;
+    }
+    asked->shift = c->shift;
+    asked->shift_error = c->error;
+    largest_changes(asked, f);
 }
 
 /* ---- Figures ---- */
@@ -110,10 +170,10 @@ static void summarize(const struct bound_options *o, struct arrays *a, int d,
 }
 
 /* Why an element has no bound: what NUM-10 and NUM-12 ask for, in turn. */
-static enum bound_reason find_reason(const struct bound_row *row, const struct arrays *a,
+static enum bound_reason find_reason(const struct cp_tolerance_row *row, const struct arrays *a,
                                      const struct bound_figures *f) {
     double most = f->arithmetic.output.largest;
-    for (int i = 0; i < row->d_v; i++) {
+    for (int i = 0; i < row->value_dim; i++) {
         double error = 0.0;
         if (isfinite(a->bound[i])) {
             continue;
@@ -121,7 +181,7 @@ static enum bound_reason find_reason(const struct bound_row *row, const struct a
         for (int p = 0; p < CP_TOLERANCE_PARTS; p++) {
             error += a->parts[(ptrdiff_t)i * CP_TOLERANCE_PARTS + p];
         }
-        return row->n < 1                                              ? REASON_NO_KEY
+        return row->n_keys < 1                                         ? REASON_NO_KEY
                : !isfinite(f->largest_products)                        ? REASON_INFINITE
                : !(f->left > 1e-6)                                     ? REASON_LEFT
                : !(fabs(a->expected[i]) + error < most * (1.0 - 1e-6)) ? REASON_OVERFLOW
@@ -132,9 +192,12 @@ static enum bound_reason find_reason(const struct bound_row *row, const struct a
 
 int bound_figures(const struct bound_options *o, const struct bound_row *row,
                   struct bound_figures *f) {
-    size_t d = (size_t)row->d_v;
-    double *numbers = malloc(((3 + CP_TOLERANCE_PARTS) * d + 3 * (size_t)row->n) * sizeof *numbers);
-    if (numbers == NULL) {
+    size_t d = (size_t)row->d_v, n = (size_t)row->n + 1; /* keys, and a sink */
+    double *numbers = malloc(((3 + CP_TOLERANCE_PARTS) * d + 3 * n) * sizeof *numbers);
+    struct changed changed = {NULL, NULL, NULL, NULL};
+    int is_changed = bound_changes_scores(o, row);
+    if (numbers == NULL || (is_changed && changed_new(&changed, o, row) != 0)) {
+        free(numbers);
         return -1;
     }
     struct arrays a = {numbers, numbers + d, numbers + 2 * d, numbers + 3 * d,
@@ -144,12 +207,17 @@ int bound_figures(const struct bound_options *o, const struct bound_row *row,
     double lse;
     memset(f, 0, sizeof *f);
     f->elements = row->d_v;
-    largest_scores(o, row, f);
+    largest_scores(row, f);
+    if (is_changed) {
+        change_scores(o, row, &changed, &asked, f);
+    }
+    class_of(o, row, f);
     cp_tolerance(&f->arithmetic, &f->counts, &asked, 0.0, a.expected, a.bound, &lse, &f->lse_bound);
     f->left = cp_tolerance_parts(&f->arithmetic, &f->counts, &asked, a.expected, a.parts, f->lost);
     cp_tolerance_rms(&f->arithmetic, &f->counts, &asked, a.expected, a.rms);
-    f->reason = find_reason(row, &a, f);
+    f->reason = find_reason(&asked, &a, f);
     summarize(o, &a, row->d_v, f);
+    free(changed.shift);
     free(numbers);
     return 0;
 }

@@ -13,13 +13,19 @@ const char *const bound_family_names[] = {"normal",    "massive",   "one-hot",  
 
 int bound_row_new(struct bound_row *row, int n, int d, int d_v) {
     size_t keys = (size_t)n * (size_t)d, values = (size_t)n * (size_t)d_v;
-    *row = (struct bound_row){n, d, d_v, 1.0 / sqrt(d), NULL, NULL, NULL};
-    row->q = malloc(((size_t)d + keys + values) * sizeof *row->q);
+    *row = (struct bound_row){.n = n, .d = d, .d_v = d_v, .scale = 1.0 / sqrt(d), .at = n - 1.0};
+    row->q = malloc(((size_t)d + keys + values + 2 * (size_t)n) * sizeof *row->q);
     if (row->q == NULL) {
         return -1;
     }
     row->k = row->q + d;
     row->v = row->k + keys;
+    row->position = row->v + values;
+    row->bias = row->position + n;
+    for (int j = 0; j < n; j++) {
+        row->position[j] = j;
+        row->bias[j] = 0.0;
+    }
     return 0;
 }
 
@@ -115,6 +121,16 @@ static double value(enum bound_family family, int j, struct prng *random) {
     }
 }
 
+/* Of a table: any from -bias to bias, in binary32. Other numbers of the row do not depend on it. */
+static void fill_biases(struct bound_row *row, const struct bound_options *o) {
+    struct prng random = {o->seed ^ 0xB1A5E5ULL};
+    for (int j = 0; j < row->n; j++) {
+        double share = (double)(prng_next(&random) >> 11) * 0x1p-52 - 1.0;
+        row->bias[j] = (double)(float)(o->bias * share);
+    }
+    row->has_biases = 1;
+}
+
 void bound_row_fill(struct bound_row *row, const struct bound_options *options) {
     struct prng random = {options->seed};
     for (int x = 0; x < row->d; x++) {
@@ -130,5 +146,8 @@ void bound_row_fill(struct bound_row *row, const struct bound_options *options) 
                 v[x] = bound_round(options->input, value(options->family, j, &random));
             }
         }
+    }
+    if (options->has_bias) {
+        fill_biases(row, options);
     }
 }

@@ -28,8 +28,24 @@ static json_t *pair_json(const struct bound_figures *f, struct bound_pair pair) 
                      real(pair.largest + none));
 }
 
-static json_t *class_json(const struct bound_options *o) {
-    return json_pack(
+static json_t *real_if(int is_there, double x) {
+    return is_there ? json_real(x) : json_null();
+}
+
+/* null: there is none. "biases": whether there is a table. */
+static void add_changes(json_t *object, const struct bound_options *o,
+                        const struct bound_row *row) {
+    json_object_set_new(object, "cap", real_if(o->has_cap, o->cap));
+    json_object_set_new(object, "tanh_error", real_if(o->has_cap, o->tanh_error));
+    json_object_set_new(object, "tanh_absolute", real_if(o->has_cap, o->tanh_absolute));
+    json_object_set_new(object, "cap_last", json_boolean(o->cap_last));
+    json_object_set_new(object, "slope", real_if(o->has_slope, o->slope));
+    json_object_set_new(object, "biases", json_boolean(row->has_biases));
+    json_object_set_new(object, "sink", real_if(o->has_sink, o->sink));
+}
+
+static json_t *class_json(const struct bound_options *o, const struct bound_row *row) {
+    json_t *object = json_pack(
         "{s:s,s:i,s:s,s:f,s:s,s:b,s:s,s:i,s:i,s:s,s:f,s:f,s:s,s:s,s:s,s:s,s:b,s:b}", "score",
         bound_score_names[o->score], "score_promotes", o->score_promotes, "scaled_query",
         bound_scaled_names[o->scales], "exp_error", o->exp_error, "weights",
@@ -39,6 +55,8 @@ static json_t *class_json(const struct bound_options *o) {
         o->behind, "part_lse", bound_format_name(o->part_lse), "partials",
         bound_format_name(o->partials), "divide", o->immediate ? "immediate" : "deferred", "output",
         bound_format_name(o->output), "truncate", o->truncate, "flush", o->flush);
+    add_changes(object, o, row);
+    return object;
 }
 
 /* ---- What is declared ---- */
@@ -136,7 +154,7 @@ int bound_print_json(FILE *file, const struct bound_options *o, const struct bou
         return -1;
     }
     add_row(object, o, row);
-    json_object_set_new(object, "class", class_json(o));
+    json_object_set_new(object, "class", class_json(o, row));
     json_object_set_new(object, "declared", declared_json(f));
     json_object_set_new(object, "elements", json_integer(f->elements));
     json_object_set_new(object, "claimed", json_integer(f->claimed));

@@ -9,6 +9,10 @@
 
 #define COMMAND "bound"
 
+#define LEAST_CAP  0x1p-126 /* a normal number of binary32 */
+#define MOST_SCORE 1e30     /* of a cap, a slope, a bias or a sink */
+#define MOST_ERROR 0x1p-6   /* of a function, as the gate has it */
+
 enum option_value {
     KEYS = 1000,
     HEAD_DIM,
@@ -34,6 +38,13 @@ enum option_value {
     ABOVE,
     BEHIND,
     PART_LSE,
+    CAP,
+    CAP_LAST,
+    TANH_ERROR,
+    TANH_ABSOLUTE,
+    SLOPE,
+    BIAS,
+    SINK,
     CASE,
     SAVE,
     JSON,
@@ -66,6 +77,13 @@ static const struct option names[] = {
     {"above", required_argument, NULL, ABOVE},
     {"behind", required_argument, NULL, BEHIND},
     {"part-lse", required_argument, NULL, PART_LSE},
+    {"cap", required_argument, NULL, CAP},
+    {"cap-last", no_argument, NULL, CAP_LAST},
+    {"tanh-error", required_argument, NULL, TANH_ERROR},
+    {"tanh-absolute", required_argument, NULL, TANH_ABSOLUTE},
+    {"slope", required_argument, NULL, SLOPE},
+    {"bias", required_argument, NULL, BIAS},
+    {"sink", required_argument, NULL, SINK},
     {"case", required_argument, NULL, CASE},
     {"save", required_argument, NULL, SAVE},
     {"json", no_argument, NULL, JSON},
@@ -79,97 +97,6 @@ static const char *const partials_names[] = {"fp32", "fp16", "bf16", NULL};
 static const int formats[] = {CP_FP32, CP_FP16, CP_BF16};
 static const char *const divide_names[] = {"deferred", "immediate", NULL};
 
-static void print_names(FILE *file, const char *const *name) {
-    int column = 24;
-    fputs("                       ", file);
-    for (; *name != NULL; name++) {
-        if (column + (int)strlen(*name) > 88) {
-            fputs("\n                       ", file);
-            column = 24;
-        }
-        column += fprintf(file, " %s%s", *name, name[1] == NULL ? "" : ",");
-    }
-    fputs("\n", file);
-}
-
-void bound_options_help(FILE *file) {
-    fputs("usage: chunkproof bound [OPTION]...\n"
-          "       chunkproof bound [OPTION]... --case FILE\n"
-          "       chunkproof bound --time [--keys N] [--head-dim N] [--chunk N]\n"
-          "\n"
-          "The certified tolerance of one query row (spec/tolerance.md): for each number of the\n"
-          "output, how far from attention a right kernel may be, and which part of the arithmetic\n"
-          "causes how much of it. The command helps to choose an arithmetic. It computes only the\n"
-          "bound: no kernel runs, and there is no verdict.\n"
-          "\n"
-          "the row:\n"
-          "  --keys N              keys that it sees (1024)\n"
-          "  --head-dim N          numbers of a key (128)\n"
-          "  --value-dim N         numbers of a value (as many as of a key)\n"
-          "  --family NAME         how the numbers are distributed (normal):\n",
-          file);
-    print_names(file, bound_family_names);
-    fputs(
-        "                        (edges depend on --chunk; the fuzzer's adversarial values need\n"
-        "                        a kernel)\n"
-        "  --seed N              another seed gives other numbers (1)\n"
-        "  --input FORMAT        of Q, K and V: fp16 (default), bf16, fp32\n"
-        "  --case FILE           take this row instead, from JSON: {\"scale\": s, \"q\": [...],\n"
-        "                        \"k\": [[...], ...], \"v\": [[...], ...]}, and no other key. "
-        "Without\n"
-        "                        scale: 1/sqrt(d), d numbers per key. FILE - is the standard\n"
-        "                        input. The numbers are taken as they are, or rounded to --input\n"
-        "  --save FILE           write the row to FILE, for --case\n"
-        "\n"
-        "the kernel's class; by default everything is done in binary32, rounded to nearest:\n"
-        "  --score HOW           how the products of Q and K are added: sequential (default),\n"
-        "                        pairwise, tensor-core (blocks of 16, truncated at 25 bits),\n"
-        "                        fp16, or bf16\n"
-        "  --score-promotes N    with fp16 and bf16: sums of N products are promoted, and added "
-        "in\n"
-        "                        fp32 (NUM-20); 0 (default): one sum of all\n"
-        "  --scaled-query FORMAT the query is scaled instead of the scores, and rounded to fp16\n"
-        "                        or bf16 (CONV-4); no (default)\n"
-        "  --exp-error X         relative error of an exponential (2^-23 = 1.2e-7)\n"
-        "  --weights FORMAT      of P: fp16 (default), bf16, fp32\n"
-        "  --rounded-sum         the row sum takes P after rounding\n"
-        "  --accumulate HOW      how P V is added: fp32 (default), fp16, bf16, or tensor-core "
-        "(blocks "
-        "of\n"
-        "                        16 keys, truncated at 25 bits, in fp32; the row sum stays in\n"
-        "                        fp32)\n"
-        "  --accumulate-promotes N  as --score-promotes, of P V\n",
-        file);
-    fputs(
-        "  --chunk N             keys that are summed before a merge (64)\n"
-        "  --merges HOW          how the chunks' states are merged: in a chain (default), in a\n"
-        "                        balanced tree, or running (no merges: each chunk is added to one\n"
-        "                        state)\n"
-        "  --above X, --behind X how far references may be above the maximum, and below it, in\n"
-        "                        nats: 0 (default) to 11 each (NUM-21)\n"
-        "  --partials FORMAT     of stored states: fp32 (default), fp16, bf16\n"
-        "  --divide WHEN         deferred to the end (default), or immediate for each state\n"
-        "  --part-lse FORMAT     with --divide immediate, of log-sum-exps that states keep: fp32\n"
-        "                        (default), fp16, bf16 (NUM-22)\n"
-        "  --output FORMAT       fp16 (default), bf16, fp32\n"
-        "  --truncate            everything is truncated instead of rounded to nearest\n"
-        "  --flush               subnormal numbers become 0\n"
-        "\n"
-        "output:\n"
-        "  --json                print one JSON object instead of the table; its \"declared\" has "
-        "the\n"
-        "                        class as the numbers that cp_tolerance() takes\n"
-        "  --time                measure what computing the bound costs, compared with the\n"
-        "                        reference's attention (1024, 4096 and 16384 keys, or --keys);\n"
-        "                        only with --keys, --head-dim and --chunk\n"
-        "  -h, --help            this text\n"
-        "\n"
-        "exit status:\n"
-        "  0  whatever the bound is, even where it is infinite (the output says why)\n"
-        "  2  bad use, a malformed case, no memory, or output that cannot be written\n",
-        file);
-}
-
 /* A format, of a table of names that begins with them. */
 static int read_format(const char *option, const char *text, const char *const *name, int *format) {
     int i = 0;
@@ -178,6 +105,33 @@ static int read_format(const char *option, const char *text, const char *const *
     }
     *format = formats[i];
     return 0;
+}
+
+/* What changes scores. */
+static int read_change(struct bound_options *o, int option, const char *name, const char *text) {
+    switch (option) {
+    case CAP:
+        o->has_cap = 1;
+        return argument_number(COMMAND, name, text, LEAST_CAP, MOST_SCORE, &o->cap);
+    case CAP_LAST:
+        o->cap_last = 1;
+        return 0;
+    case TANH_ERROR:
+        return argument_number(COMMAND, name, text, 0.0, MOST_ERROR, &o->tanh_error);
+    case TANH_ABSOLUTE:
+        return argument_number(COMMAND, name, text, 0.0, MOST_ERROR, &o->tanh_absolute);
+    case SLOPE:
+        o->has_slope = 1;
+        return argument_number(COMMAND, name, text, -MOST_SCORE, MOST_SCORE, &o->slope);
+    case BIAS:
+        o->has_bias = 1;
+        return argument_number(COMMAND, name, text, 0.0, MOST_SCORE, &o->bias);
+    case SINK:
+        o->has_sink = 1;
+        return argument_number(COMMAND, name, text, -MOST_SCORE, MOST_SCORE, &o->sink);
+    default: /* argument_next() said what is wrong */
+        return -1;
+    }
 }
 
 static int read_class(struct bound_options *o, int option, const char *name, const char *text) {
@@ -220,8 +174,8 @@ static int read_class(struct bound_options *o, int option, const char *name, con
         return argument_number(COMMAND, name, text, 0.0, BOUND_FARTHEST, &o->behind);
     case EXP_ERROR:
         return argument_number(COMMAND, name, text, 0.0, 0.5, &o->exp_error);
-    default: /* argument_next() said what is wrong */
-        return -1;
+    default:
+        return read_change(o, option, name, text);
     }
 }
 
@@ -276,17 +230,44 @@ static int read_option(struct bound_options *o, int option, const char *name, co
     }
 }
 
+static int is_given(unsigned long long given, int option) {
+    return (given >> (option - KEYS) & 1U) != 0;
+}
+
 /* The class and the row make no difference to the time. */
 static int check_time(unsigned long long given) {
     for (int i = 0; names[i].name != NULL; i++) {
         int value = names[i].val;
         int known = value == KEYS || value == HEAD_DIM || value == CHUNK || value == TIME;
-        if ((given >> (value - KEYS) & 1U) != 0 && !known) {
+        if (is_given(given, value) && !known) {
             return argument_refuse(COMMAND,
                                    "--time measures its own rows and prints a table; it takes only "
                                    "--keys, --head-dim and --chunk, not --%s",
                                    names[i].name);
         }
+    }
+    return 0;
+}
+
+static int check_changes(const struct bound_options *o, unsigned long long given) {
+    if (!o->has_cap &&
+        (o->cap_last || is_given(given, TANH_ERROR) || is_given(given, TANH_ABSOLUTE))) {
+        return argument_refuse(COMMAND, "--%s is of scores that are capped: add --cap",
+                               o->cap_last                   ? "cap-last"
+                               : is_given(given, TANH_ERROR) ? "tanh-error"
+                                                             : "tanh-absolute");
+    }
+    if (o->has_cap && o->tanh_error == 0.0 && o->tanh_absolute == 0.0) {
+        return argument_refuse(COMMAND, "--tanh-error 0: no tanh is exact; 2.4e-7 (2^-22) holds "
+                                        "tanhf(), 9.8e-4 (2^-10) tanh.approx.f32");
+    }
+    if (o->has_slope && o->has_bias) {
+        return argument_refuse(COMMAND, "--slope and --bias: scores have a slope or a table; leave "
+                                        "out one");
+    }
+    if (o->has_bias && o->case_file != NULL) {
+        return argument_refuse(COMMAND, "--bias makes a table for a row that is made; a --case has "
+                                        "its own: \"biases\": [...], one for each key");
     }
     return 0;
 }
@@ -301,6 +282,9 @@ static int check(struct bound_options *o, unsigned long long given) {
             COMMAND,
             "--case brings its own row: --keys, --head-dim, --value-dim, --family and --seed do "
             "not apply");
+    }
+    if (check_changes(o, given) != 0) {
+        return -1;
     }
     if (o->save_file != NULL && strcmp(o->save_file, "-") == 0) {
         return argument_refuse(COMMAND,
@@ -361,7 +345,8 @@ int bound_options_parse(struct bound_options *o, int argc, char **argv) {
                                 .partials = CP_FP32,
                                 .part_lse = CP_FP32,
                                 .output = CP_FP16,
-                                .exp_error = 0x1p-23};
+                                .exp_error = 0x1p-23,
+                                .tanh_error = 0x1p-22};
     optind = 0;
     while ((option = argument_next(COMMAND, argc, argv, "h", names, &index)) != -1) {
         option = option == 'h' ? HELP : option;

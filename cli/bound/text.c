@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report as text of at most 100 columns. */
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "cli/bound/bound.h"
@@ -66,7 +67,40 @@ static const char *references(const char *where, double distance, char text[64])
     return text;
 }
 
-static void print_class(FILE *file, const struct bound_options *o) {
+static void append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void append(char *text, size_t size, const char *format, ...) {
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+/* What changes scores; nothing where nothing does. */
+static void print_changes(FILE *file, const struct bound_options *o, const struct bound_row *row) {
+    char text[256] = "";
+    if (o->has_cap) {
+        append(text, sizeof text, "%s capped at %.4g by a tanh within %.2g",
+               o->cap_last ? "sums of score and bias" : "scores", o->cap,
+               fmax(o->tanh_error, o->tanh_absolute));
+    }
+    if (o->has_slope) {
+        append(text, sizeof text, "%sbiases of slope %.4g", text[0] == '\0' ? "" : ", ", o->slope);
+    }
+    if (row->has_biases) {
+        append(text, sizeof text, "%sbiases of a table", text[0] == '\0' ? "" : ", ");
+    }
+    if (o->has_sink) {
+        append(text, sizeof text, "%sa sink of %.4g", text[0] == '\0' ? "" : ", ", o->sink);
+    }
+    if (text[0] != '\0') {
+        print_wrapped(file, 8, text);
+    }
+}
+
+static void print_class(FILE *file, const struct bound_options *o, const struct bound_row *row) {
     char text[448], of_scores[48], of_values[48], above[64], behind[64];
     const char *scaled = o->scales == CP_SCALES_SCORES       ? ""
                          : o->scales == CP_SCALES_QUERY_FP16 ? "queries scaled, in fp16; "
@@ -90,6 +124,7 @@ static void print_class(FILE *file, const struct bound_options *o) {
         bound_format_name(o->output), o->truncate ? ", truncated" : "",
         o->flush ? ", flushed" : "");
     print_wrapped(file, 8, text);
+    print_changes(file, o, row);
 }
 
 static void print_shares(FILE *file, const struct bound_figures *f) {
@@ -126,7 +161,7 @@ void bound_print_text(FILE *file, const struct bound_options *o, const struct bo
                       const struct bound_figures *f) {
     char text[BOUND_TEXT], advice[BOUND_TEXT - 64];
     print_row(file, o, row, f);
-    print_class(file, o);
+    print_class(file, o, row);
     if (f->claimed > 0) {
         print_shares(file, f);
         print_figures(file, f);

@@ -123,16 +123,6 @@ static void count(const struct cp_kernel *kernel, const struct gate_row *row,
     bound_count_short_sums(&o, n, counts);
 }
 
-/* A format that rounds as the class does: by nothing where x is exact, unless it is flushed. */
-static struct cp_format rounding_of(const struct cp_kernel_class *class, struct cp_format format,
-                                    int exact) {
-    format = class->truncates ? cp_format_truncating(format) : format;
-    format = class->flushes ? cp_format_flushing(format) : format;
-    format.unit = exact ? 0.0 : format.unit;
-    format.tiny = exact && !class->flushes ? 0.0 : format.tiny;
-    return format;
-}
-
 /* GATE-14: a product with the table, an addition, and the rounding to `rotated`. In binary64 the
  * products of keys and table are rounded here, too. Quarter turns are exact, and so is a number of
  * Q or K that has that type already, but not one of 8 bits times its scale. */
@@ -142,10 +132,9 @@ static void rotate(const struct cp_kernel *kernel, const struct gate_rotated *ro
     int wide = class->score == CP_SUM_FP64, is_short = class->rotated != CP_FP32 && !wide;
     int has_type = kernel->q_type == class->rotated && kernel->kv_type == class->rotated &&
                    kernel->cache.k == CP_CACHE_PLAIN;
-    struct cp_format sum =
-        rounding_of(class, wide ? cp_format_fp64() : cp_format_fp32(), rotated->quarters);
+    struct cp_format sum = bound_rounding(class, wide ? CP_FP64 : CP_FP32, rotated->quarters);
     struct cp_format to =
-        rounding_of(class, format_of(class->rotated), !is_short || (rotated->quarters && has_type));
+        bound_rounding(class, class->rotated, !is_short || (rotated->quarters && has_type));
     double growth = (1.0 + to.unit) * pow(1.0 + sum.unit, wide ? 3.0 : 2.0);
     /* A product of two numbers of binary32 is not exact in a tensor core. */
     growth *= class->score == CP_SUM_TENSOR_CORE && !is_short ? 1.0 + sum.unit : 1.0;
@@ -158,8 +147,8 @@ static void scale_query(const struct cp_kernel *kernel, const struct gate_rotate
                         struct cp_score_arithmetic *s) {
     const struct cp_kernel_class *class = &kernel->arithmetic;
     int type = class->scales == CP_SCALES_QUERY_FP16 ? CP_FP16 : CP_BF16;
-    struct cp_format product = rounding_of(class, cp_format_fp32(), 0);
-    bound_scale_query(product, rounding_of(class, format_of(type), 0), rotated->key, s);
+    struct cp_format product = bound_rounding(class, CP_FP32, 0);
+    bound_scale_query(product, bound_rounding(class, type, 0), rotated->key, s);
 }
 
 static double unit_of(const struct cp_kernel_class *class) {
@@ -170,7 +159,7 @@ static double unit_of(const struct cp_kernel_class *class) {
 static void round_factors(const struct cp_kernel_class *class, struct cp_arithmetic *a) {
     if (class->factors != CP_FACTORS_FP32) {
         int type = class->factors == CP_FACTORS_FP16 ? CP_FP16 : CP_BF16;
-        struct cp_format format = rounding_of(class, format_of(type), 0);
+        struct cp_format format = bound_rounding(class, type, 0);
         a->eps += -log1p(-format.unit);
         a->kappa = fmax(a->kappa, format.tiny);
     }
@@ -190,7 +179,7 @@ static void normalise(const struct cp_kernel_class *class, int n, double drift,
                       const struct cp_counts *counts, struct cp_arithmetic *a) {
     double most = n * exp(fmin(drift + counts->depth_n * a->u_n, 600.0)) * (1.0 + 0x1p-40);
     struct cp_format quotient =
-        rounding_of(class, class->score == CP_SUM_FP64 ? cp_format_fp64() : cp_format_fp32(), 0);
+        bound_rounding(class, class->score == CP_SUM_FP64 ? CP_FP64 : CP_FP32, 0);
     double divide = (1.0 + quotient.unit) * (1.0 + class->divide_error);
     a->weights.tiny = most * (a->weights.tiny + 2.0 * quotient.tiny);
     a->weights.unit = ((1.0 + a->weights.unit) * divide - 1.0) * (1.0 + 0x1p-40);
@@ -248,10 +237,10 @@ static void dequantise(const struct cp_kernel *kernel, const struct gate_rotated
                        struct cp_arithmetic *a) {
     const struct cp_kernel_class *class = &kernel->arithmetic;
     int wide = class->score == CP_SUM_FP64;
-    struct cp_format product = rounding_of(class, wide ? cp_format_fp64() : cp_format_fp32(), 0);
+    struct cp_format product = bound_rounding(class, wide ? CP_FP64 : CP_FP32, 0);
     for (int is_v = 0; is_v < 2; is_v++) {
         int type = is_v ? class->v_dequantised : class->k_dequantised;
-        struct cp_format to = rounding_of(class, format_of(type), type == CP_FP32 || wide);
+        struct cp_format to = bound_rounding(class, type, type == CP_FP32 || wide);
         double growth = (1.0 + to.unit) * (1.0 + product.unit) * (1.0 + product.unit);
         double left = to.tiny + (1.0 + to.unit) * product.tiny;
         if (!is_v && kernel->cache.k != CP_CACHE_PLAIN) {
@@ -300,7 +289,7 @@ static void divide_parts(const struct cp_kernel *kernel, const struct gate_row *
     double off = bound_divide_at_once(row->n, row->largest_score, row->steps, counts, a);
     if (class->part_lse != CP_PART_LSE_FP32) {
         int type = class->part_lse == CP_PART_LSE_FP16 ? CP_FP16 : CP_BF16;
-        double each = bound_slip(rounding_of(class, format_of(type), 0), divisions_of(kernel, row),
+        double each = bound_slip(bound_rounding(class, type, 0), divisions_of(kernel, row),
                                  row->largest_score, a);
         off = expm1(fmin(1.01 * (off + each), 600.0)); /* of factors that add up to exp(off) */
     }
@@ -315,15 +304,7 @@ struct cp_score_arithmetic gate_class_of_score(const struct cp_kernel *kernel, i
 }
 
 struct cp_shift_arithmetic gate_class_of_shift(const struct cp_kernel *kernel) {
-    const struct cp_kernel_class *class = &kernel->arithmetic;
-    int type = class->score == CP_SUM_FP64   ? CP_FP64
-               : class->score_promotes > 0   ? CP_FP32
-               : class->score == CP_SUM_FP16 ? CP_FP16
-               : class->score == CP_SUM_BF16 ? CP_BF16
-                                             : CP_FP32;
-    struct cp_format format = rounding_of(class, format_of(type), 0);
-    return (struct cp_shift_arithmetic){format.unit, format.tiny, class->tanh_error,
-                                        class->tanh_absolute};
+    return bound_class_of_shift(&kernel->arithmetic);
 }
 
 void gate_class_of_row(const struct cp_kernel *kernel, const struct gate_row *row,

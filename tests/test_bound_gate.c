@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `chunkproof bound` says of a declaration is what the gate judges by (GATE-15): the same
+ * shifts, class and counts. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/bound/bound.h"
+#include "gate/case/scores.h"
+#include "gate/judge/judge.h"
+#include "gate/judge/scores.h"
+#include "tests/plain_kernel.h"
+
+#define KEYS  40
+#define DIM   8
+#define STEP  16
+#define CAP   1.5F
+#define SLOPE -0.25F
+#define SINK  2.5F
+
+static const struct bound_options usual = {.keys = KEYS,
+                                           .head_dim = DIM,
+                                           .chunk = STEP,
+                                           .seed = 5,
+                                           .input = CP_FP16,
+                                           .weights = CP_FP32,
+                                           .partials = CP_FP32,
+                                           .part_lse = CP_FP32,
+                                           .output = CP_FP16,
+                                           .exp_error = 0x1p-22,
+                                           .tanh_error = 0x1p-22,
+                                           .cap = CAP,
+                                           .slope = SLOPE,
+                                           .bias = 3.0,
+                                           .sink = SINK};
+
+/* The same words, as a kernel says them. */
+static struct cp_kernel kernel_of(const struct bound_options *o) {
+    struct cp_kernel kernel = plain;
+    struct cp_kernel_class *class = &kernel.arithmetic;
+    class->score = o->score == SCORE_FP16          ? CP_SUM_FP16
+                   : o->score == SCORE_BF16        ? CP_SUM_BF16
+                   : o->score == SCORE_TENSOR_CORE ? CP_SUM_TENSOR_CORE
+                                                   : CP_SUM_FP32;
+    class->score_promotes = o->score_promotes;
+    class->weights = o->weights;
+    class->partials = o->partials;
+    class->scales = o->scales;
+    class->truncates = o->truncate;
+    class->flushes = o->flush;
+    class->above = o->above;
+    class->behind = o->behind;
+    class->divides = o->immediate;
+    class->exp_error = o->exp_error;
+    class->tanh_error = o->tanh_error;
+    class->tanh_absolute = o->tanh_absolute;
+    class->step = STEP;
+    return kernel;
+}
+
+/* A row, and the calls' lists for one head of it. */
+struct row {
+    struct bound_row row;
+    float slope, sink, table[KEYS];
+    struct gate_scores scores;
+    double scratch[3 * (KEYS + 1)], k[(KEYS + 1) * DIM], v[(KEYS + 1) * DIM];
+    double shift[KEYS + 1], error[KEYS + 1];
+};
+
+static void row_new(struct row *r, const struct bound_options *o) {
+    *r = (struct row){.slope = SLOPE, .sink = SINK};
+    assert_int_equal(bound_row_new(&r->row, KEYS, DIM, DIM), 0);
+    bound_row_fill(&r->row, o);
+    r->scores.order = o->cap_last ? CP_CAP_LAST : CP_CAP_FIRST;
+    r->scores.cap = o->has_cap ? (double)CAP : 0.0;
+    r->scores.slopes = o->has_slope ? &r->slope : NULL;
+    r->scores.sinks = o->has_sink ? &r->sink : NULL;
+    if (o->has_bias) { /* the last key is at distance 0 */
+        for (int j = 0; j < KEYS; j++) {
+            r->table[KEYS - 1 - j] = (float)r->row.bias[j];
+        }
+        r->scores.biases = r->table;
+        r->scores.n_biases = KEYS;
+    }
+}
+
+/* What the gate makes of the row: a sink is the first key. */
+static struct cp_tolerance_row asked_of(struct row *r, const struct cp_kernel *kernel,
+                                        const struct gate_rotated *rotated) {
+    int n_sinks = r->scores.sinks != NULL;
+    double distance[KEYS];
+    struct cp_tolerance_row asked = {.n_keys = KEYS,
+                                     .head_dim = DIM,
+                                     .value_dim = DIM,
+                                     .scale = r->row.scale,
+                                     .q = r->row.q,
+                                     .k = r->row.k,
+                                     .v = r->row.v,
+                                     .scratch = r->scratch};
+    for (int i = 0; i < KEYS * DIM; i++) {
+        r->k[n_sinks * DIM + i] = r->row.k[i];
+        r->v[n_sinks * DIM + i] = r->row.v[i];
+    }
+    for (int j = 0; j < KEYS; j++) {
+        distance[j] = gate_bias_distance(&r->scores, j, KEYS - 1);
+    }
+    gate_shift_keys(kernel, DIM, rotated, &r->scores, 0, &asked, distance, r->shift + n_sinks,
+                    r->error + n_sinks);
+    if (n_sinks) {
+        gate_shift_sink(kernel, &r->scores, 0, r->shift, r->error);
+    }
+    asked.k = r->k;
+    asked.v = r->v;
+    asked.n_keys += n_sinks;
+    if (gate_changes_scores(&r->scores)) {
+        asked.shift = r->shift;
+        asked.shift_error = r->error;
+    }
+    return asked;
+}
+
+static void no_score_differs(const struct bound_options *o) {
+    static const struct gate_rotated placed = {.over_scale = 1.0, .k_scale = 1.0, .v_scale = 1.0};
+    struct cp_kernel kernel = kernel_of(o);
+    struct cp_arithmetic a;
+    struct row r;
+    double shift[KEYS + 1], error[KEYS + 1], all = 0.0;
+    row_new(&r, o);
+    struct cp_tolerance_row asked = asked_of(&r, &kernel, &placed);
+    bound_class_of_score(o, &r.row, 0.0, &a);
+    bound_shift_row(o, &r.row, &a.score, shift, error);
+    for (int j = 0; j < asked.n_keys; j++) {
+        assert_true(shift[j] == r.shift[j] && error[j] == r.error[j]);
+        assert_true(isfinite(error[j]));
+        all += error[j];
+    }
+    assert_true(all > 0.0);
+    bound_row_free(&r.row);
+}
+
+/* NUM-15, SCORE-1, SCORE-2, SCORE-3, SCORE-5: caps, slopes, tables and sinks, in each class that
+ * rounds them in another way. */
+static void scores_change_as_in_the_gate(void **state) {
+    (void)state;
+    for (int i = 0; i < 2 * 2 * 3 * 2 * 6; i++) {
+        struct bound_options o = usual;
+        int class = i / 24;
+        o.has_cap = i % 2;
+        o.has_sink = i / 2 % 2;
+        o.has_slope = i / 4 % 3 == 1;
+        o.has_bias = i / 4 % 3 == 2;
+        o.cap_last = o.has_cap && i / 12 % 2;
+        o.score = class == 1   ? SCORE_FP16
+                  : class == 2 ? SCORE_BF16
+                  : class == 3 ? SCORE_TENSOR_CORE
+                               : SCORE_SEQUENTIAL;
+        o.score_promotes = class == 2 && i % 2 ? 4 : 0;
+        o.truncate = class == 4;
+        o.flush = class == 5;
+        o.tanh_absolute = class == 5 ? 0x1p-12 : 0.0;
+        if (bound_changes_scores(&o, &(struct bound_row){.has_biases = o.has_bias})) {
+            no_score_differs(&o);
+        }
+    }
+}
+
+/* Of a row that the command makes itself: where its keys stand, and a table of the size asked
+ * for. */
+static void a_row_has_positions_and_a_table(void **state) {
+    struct bound_options o = usual;
+    struct row r, without;
+    double most = 0.0;
+    (void)state;
+    row_new(&without, &o);
+    o.has_bias = 1;
+    row_new(&r, &o);
+    for (int j = 0; j < KEYS; j++) {
+        assert_true(r.row.position[j] == j && r.row.bias[j] == (double)(float)r.row.bias[j]);
+        assert_true(fabs(r.row.bias[j]) <= 3.0 && without.row.bias[j] == 0.0);
+        most = fmax(most, fabs(r.row.bias[j]));
+    }
+    assert_true(most > 2.0 && r.row.at == KEYS - 1.0);
+    assert_true(r.row.has_biases && !without.row.has_biases && !r.row.has_positions);
+    for (int i = 0; i < KEYS * DIM; i++) {
+        assert_true(r.row.k[i] == without.row.k[i]);
+    }
+    bound_row_free(&r.row);
+    bound_row_free(&without.row);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scores_change_as_in_the_gate),
+        cmocka_unit_test(a_row_has_positions_and_a_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
