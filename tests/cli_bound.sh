@@ -320,6 +320,44 @@ for case in beyond opposite; do
         --case "$work/$case.json"
 done
 ok "scores of no number" no_nan --bias 1e30 --behind 1 --divide immediate --part-lse fp16
+ok "any order" json "t['class']['merges'] == 'any' and t['claimed'] == 128 and
+    t['declared']['counts'] == {'depth_n': 1024 + 64, 'depth_o': 1025 + 64, 'stores': 0,
+    'changes': 32, 'operations_n': 1024 + 160, 'operations_o': 2048 + 160}" --merges any
+ok "of a few parts" json "t['class']['parts'] == 4 and t['declared']['counts']['changes'] == 20" \
+    --merges any --parts 4
+ok "of few keys each" json "t['class']['part_keys'] == 512 and
+    t['declared']['counts']['changes'] == 20" --merges any --part-keys 512
+ok "and a sink" json "t['declared']['counts']['changes'] == 17 + 5" --merges any --part-keys 512 \
+    --sink 1
+ok "parts are said" says "merges any, states in fp32, division deferred, output in fp16 4 partial
+    results at most, partial results of 128 keys at least part" --merges any --parts 4 \
+    --part-keys 128
+ok "words of a declaration" json "t['class'] == t['class'] | {'factors': 'bf16',
+    'divide_error': 0.001, 'epsilon': 0.002, 'normalises': False, 'parts': 0, 'part_keys': 0} and
+    t['declared']['arithmetic']['eps'] > 2**-8 and
+    0.003 < t['declared']['arithmetic']['u_div'] < 0.004" --factors bf16 --divide-error 1e-3 \
+    --epsilon 2e-3 --chunk 1024
+ok "they are said" says "factors in bf16, divisions within 0.001, row sums plus 0.002 part" \
+    --factors bf16 --divide-error 1e-3 --epsilon 2e-3
+ok "weights that are divided" json "t['class']['normalises'] is True and
+    t['declared']['arithmetic']['u_div'] == 0 and
+    t['declared']['arithmetic']['weights']['tiny'] > 1024 * 2**-25" --normalises
+ok "they are said, too" says "P divided by the row sum before P V part" --normalises
+more "a factor in binary16" --factors fp16 -- --factors fp32
+more "one in bfloat16" --factors bf16 --chunk 512 -- --factors fp16 --chunk 512
+more "a division that errs" --divide-error 2.4e-4 -- --divide-error 2.4e-7
+more "what is added to sums" --epsilon 1e-3 -- --epsilon 1e-6
+more "each division of parts" --divide immediate --divide-error 1e-4 -- --divide immediate
+more "each sum of parts" --divide immediate --epsilon 1e-4 -- --divide immediate
+more "P that is divided first" --normalises --divide-error 1e-3 -- --normalises
+more "any order" --merges any -- --merges chain
+more "parts as many as steps" --merges any --factors fp16 -- --merges any --factors fp16 --parts 1
+ok "divisions of parts count as stores" json "t['declared']['counts']['stores'] == 16 and
+    t['declared']['arithmetic']['u_part'] == 0.0009765625" --divide immediate \
+    --divide-error 0.0009765625
+ok "better factors" says "--factors fp32" --factors bf16
+ok "a better division" says "with a smaller --divide-error" --divide-error 0.01
+ok "less in sums" says "a smaller --epsilon" --epsilon 0.01
 ok "divided at once" json "t['class']['divide'] == 'immediate' and t['claimed'] == 128" \
     --divide immediate
 
@@ -404,7 +442,7 @@ ok "no such option" wrong "--help" --nonsense
 ok "an argument" wrong "unexpected argument 'case.json'" case.json
 ok "no such family" wrong "--family needs normal, massive" --family gauss
 ok "no such format" wrong "--partials needs fp32, fp16 or bf16, not 'fp64'" --partials fp64
-ok "no such order" wrong "--merges needs chain, balanced or running, not 'tree'" --merges tree
+ok "no such order" wrong "--merges needs chain, balanced, running or any, not 'tree'" --merges tree
 ok "a seed that JSON has no integer for" wrong \
     "--seed needs a whole number from 0 to 9223372036854775807" --seed 9223372036854775808
 ok "no number" wrong "--keys needs a whole number from 1 to 1048576, not 'x'" --keys x
@@ -445,6 +483,19 @@ ok "a key without a position" wrong "positions is not an array of 2 whole number
 ok "a query nowhere" wrong "position is not a whole number" --case "$work/nowhere_at.json"
 ok "a query too far away" wrong "position is not a whole number" --case "$work/far_at.json"
 ok "a key without a bias" wrong "biases has 1 number, but k has 2" --case "$work/few_biases.json"
+ok "parts in a chain" wrong "--parts counts partial results that are merged in any order: add \
+--merges any" --parts 4
+ok "nor of so many keys" wrong "--part-keys counts partial results" --part-keys 4 --merges chain
+ok "too many parts" wrong "--parts needs a whole number from 0 to 1048576" --merges any \
+    --parts 1048577
+ok "no such factor" wrong "--factors needs fp32, fp16 or bf16, not 'fp8'" --factors fp8
+ok "a division far off" wrong "--divide-error needs a number from 0 to 0.015625" --divide-error 0.1
+ok "much in a sum" wrong "--epsilon needs a number from 0 to 0.015625" --epsilon 0.1
+ok "less than nothing" wrong "--epsilon needs" --epsilon -1e-6
+ok "weights and states that are divided" wrong "leave out --divide immediate" --normalises \
+    --divide immediate
+ok "weights that are rounded twice" wrong "leave out --rounded-sum" --normalises --rounded-sum
+ok "weights of references elsewhere" wrong "leave out --above and --behind" --normalises --behind 1
 ok "references too far away" wrong "--above" --above 11.5
 ok "a running state is divided last" wrong "leave out --divide" --merges running --divide immediate
 ok "P that is not rounded" wrong "--rounded-sum needs" --rounded-sum --weights fp32
@@ -453,7 +504,8 @@ ok "time of a case" wrong "--time measures its own rows" --time --case "$work/ex
 for option in "weights fp32" "output bf16" "score fp16" "family ties" "seed 9" "merges balanced" \
     "accumulate fp16" \
     "partials fp16" "divide deferred" "exp-error 0.1" "scaled-query fp16" \
-    "cap 5" "slope 1" "bias 1" "sink 1" cap-last "tanh-error 1e-3" "tanh-absolute 1e-3" \
+    "cap 5" "slope 1" "bias 1" "sink 1" "merges any" "parts 2" "part-keys 2" "factors fp16" \
+    "divide-error 1e-3" "epsilon 1e-3" normalises cap-last "tanh-error 1e-3" "tanh-absolute 1e-3" \
     "input bf16" truncate flush rounded-sum json \
         "save $work/x"; do
     # shellcheck disable=SC2086 # an option and its value

@@ -33,6 +33,7 @@ static const struct bound_options usual = {.keys = KEYS,
                                            .output = CP_FP16,
                                            .exp_error = 0x1p-22,
                                            .tanh_error = 0x1p-22,
+                                           .merges = MERGES_ANY,
                                            .cap = CAP,
                                            .slope = SLOPE,
                                            .bias = 3.0,
@@ -58,6 +59,17 @@ static struct cp_kernel kernel_of(const struct bound_options *o) {
     class->exp_error = o->exp_error;
     class->tanh_error = o->tanh_error;
     class->tanh_absolute = o->tanh_absolute;
+    class->n_parts = o->n_parts;
+    class->part_keys = o->part_keys;
+    class->factors = o->factors;
+    class->normalises = o->normalises;
+    class->divide_error = o->divide_error;
+    class->epsilon = o->epsilon;
+    class->part_lse = o->part_lse == CP_FP16   ? CP_PART_LSE_FP16
+                      : o->part_lse == CP_BF16 ? CP_PART_LSE_BF16
+                                               : CP_PART_LSE_FP32;
+    class->values = o->accumulate == ACCUMULATE_FP16 ? CP_SUM_FP16 : CP_SUM_FP32;
+    class->values_promotes = o->accumulate_promotes;
     class->step = STEP;
     return kernel;
 }
@@ -192,10 +204,173 @@ static void a_row_has_positions_and_a_table(void **state) {
     bound_row_free(&without.row);
 }
 
+static int is_same(double x, double y) {
+    return fabs(x - y) <= 1e-12 * fabs(y); /* products are scaled one by one, or their sum is */
+}
+
+static void same_class(const struct cp_arithmetic *x, const struct cp_arithmetic *y) {
+    const struct cp_score_arithmetic *s = &x->score, *t = &y->score;
+    assert_true(is_same(s->term_unit, t->term_unit) && is_same(s->term_tiny, t->term_tiny));
+    assert_true(s->unit == t->unit && s->tiny == t->tiny && s->depth == t->depth);
+    assert_true(s->scale_unit == t->scale_unit && is_same(s->scale_tiny, t->scale_tiny));
+    assert_true(s->n_additions == t->n_additions && s->as_one == t->as_one);
+    assert_true(x->u_arg == y->u_arg && x->u_ref == y->u_ref && is_same(x->u_move, y->u_move));
+    assert_true(is_same(x->eps, y->eps) && is_same(x->kappa, y->kappa));
+    assert_true(is_same(x->weights.unit, y->weights.unit));
+    assert_true(is_same(x->weights.tiny, y->weights.tiny) && x->rounded_sum == y->rounded_sum);
+    assert_true(x->u_n == y->u_n && is_same(x->eta_n, y->eta_n) && x->u_o == y->u_o);
+    assert_true(is_same(x->eta_o, y->eta_o) && is_same(x->u_part, y->u_part));
+    assert_true(is_same(x->u_div, y->u_div) && is_same(x->eta_div, y->eta_div));
+    assert_true(is_same(x->above, y->above) && is_same(x->below, y->below));
+}
+
+static void same_counts(const struct cp_counts *x, const struct cp_counts *y) {
+    assert_int_equal(x->depth_n, y->depth_n);
+    assert_int_equal(x->depth_o, y->depth_o);
+    assert_int_equal(x->stores, y->stores);
+    assert_int_equal(x->changes, y->changes);
+    assert_true(x->operations_n == y->operations_n && x->operations_o == y->operations_o);
+}
+
+/* The largest B that the command prints, which is that of the gate. */
+static double bound_of(const struct bound_options *o) {
+    static const struct gate_rotated placed = {.over_scale = 1.0, .k_scale = 1.0, .v_scale = 1.0};
+    struct cp_kernel kernel = kernel_of(o);
+    double expected[DIM + 1], bound[DIM + 1], largest = 0.0;
+    const struct gate_numbers numbers = {
+        .expected = expected, .bound = bound, .sees_sink = o->has_sink};
+    struct bound_figures f;
+    struct cp_arithmetic a;
+    struct cp_counts counts;
+    struct row r;
+    row_new(&r, o);
+    struct cp_tolerance_row asked = asked_of(&r, &kernel, &placed);
+    int steps = gate_steps(&kernel, STEP, KEYS) + o->has_sink;
+    struct gate_row shape = {.d = DIM,
+                             .n = asked.n_keys,
+                             .steps = steps,
+                             .parts = gate_parts(&kernel, steps, KEYS, 2 + o->has_sink),
+                             .rotated = &placed};
+    gate_certify(&kernel, &shape, &asked, &numbers);
+    assert_int_equal(bound_figures(o, &r.row, &f), 0);
+    for (int i = 0; i < DIM; i++) {
+        largest = fmax(largest, bound[i]);
+    }
+    assert_true(f.claimed == DIM && is_same(f.bound.largest, largest));
+    shape.largest_score = f.largest_score;
+    shape.scale = r.row.scale;
+    shape.products = f.largest_products / r.row.scale;
+    shape.shift_error = f.largest_shift_error;
+    gate_class_of_row(&kernel, &shape, &a, &counts);
+    same_class(&f.arithmetic, &a);
+    same_counts(&f.counts, &counts);
+    bound_row_free(&r.row);
+    return f.bound.largest;
+}
+
+/* GATE-15: each word of a declaration, alone and beside another, leads to the bound of the gate,
+ * and to a larger one than without it. */
+static void declared_words_cost_as_in_the_gate(void **state) {
+    struct bound_options o = usual;
+    (void)state;
+    double least = bound_of(&o);
+    o.factors = CP_FACTORS_FP16;
+    double half = bound_of(&o);
+    o.factors = CP_FACTORS_BF16;
+    assert_true(bound_of(&o) > half && half > least);
+    o = usual;
+    o.divide_error = 0x1p-12;
+    double divide = bound_of(&o);
+    o.epsilon = 0x1p-12;
+    double both = bound_of(&o);
+    o.above = 2.0; /* sums are as much smaller */
+    assert_true(bound_of(&o) > both && both > divide && divide > least);
+    o = usual;
+    o.weights = CP_FP16;
+    double rounded = bound_of(&o);
+    o.normalises = 1;
+    double normalised = bound_of(&o);
+    o.divide_error = 0x1p-12;
+    o.epsilon = 0x1p-12;
+    assert_true(bound_of(&o) > normalised && normalised > rounded);
+    o = usual;
+    o.immediate = 1;
+    double parts = bound_of(&o);
+    o.epsilon = 0x1p-12;
+    double more = bound_of(&o);
+    o.divide_error = 0x1p-12;
+    double most = bound_of(&o);
+    o.partials = CP_BF16;
+    o.truncate = 1;
+    assert_true(bound_of(&o) > most && most > more && more > parts);
+    o = usual;
+    o.immediate = 1;
+    o.part_lse = CP_FP16;
+    assert_true(bound_of(&o) > parts);
+    o.part_lse = CP_BF16;
+    o.behind = 1.0;
+    assert_true(bound_of(&o) > parts);
+}
+
+/* GATE-2. */
+static void fewer_parts_cost_less_as_in_the_gate(void **state) {
+    struct bound_options o = usual;
+    (void)state;
+    o.chunk = STEP;
+    double all = bound_of(&o);
+    o.n_parts = 1;
+    double one = bound_of(&o);
+    assert_true(one < all);
+    o.n_parts = 2;
+    double two = bound_of(&o);
+    assert_true(two > one && two < all);
+    o.part_keys = KEYS; /* and so one more, a short one: no fewer than 3 */
+    assert_true(bound_of(&o) == two);
+    o.n_parts = 0;
+    assert_true(bound_of(&o) == all);
+    o.has_sink = 1;
+    assert_true(bound_of(&o) != all);
+    o.n_parts = 2;
+    assert_true(bound_of(&o) > 0.0);
+}
+
+/* NUM-15, NUM-21: what changes scores leads to the bound of the gate. */
+static void changed_scores_cost_as_in_the_gate(void **state) {
+    struct bound_options o = usual;
+    (void)state;
+    double none = bound_of(&o);
+    o.has_cap = 1;
+    double fine = bound_of(&o);
+    o.tanh_error = 0x1p-10;
+    double capped = bound_of(&o);
+    o.tanh_absolute = 0x1p-10;
+    assert_true(bound_of(&o) > capped && capped > fine);
+    o.has_sink = 1;
+    o.behind = 3.0;
+    assert_true(bound_of(&o) > 0.0);
+    o.has_slope = 1;
+    o.cap_last = 1;
+    o.truncate = 1;
+    assert_true(bound_of(&o) > 0.0);
+    o = usual;
+    o.has_slope = 1;
+    assert_true(bound_of(&o) != none);
+    o.has_slope = 0;
+    o.has_bias = 1;
+    assert_true(bound_of(&o) != none);
+    o.scales = CP_SCALES_SCORES;
+    o.immediate = 1;
+    o.has_sink = 1;
+    assert_true(bound_of(&o) > 0.0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_change_as_in_the_gate),
         cmocka_unit_test(a_row_has_positions_and_a_table),
+        cmocka_unit_test(declared_words_cost_as_in_the_gate),
+        cmocka_unit_test(fewer_parts_cost_less_as_in_the_gate),
+        cmocka_unit_test(changed_scores_cost_as_in_the_gate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,9 @@ enum choice {
     DIVIDE,
     CHUNK,
     EXP,
+    FACTORS,
+    DIVIDE_ERROR,
+    EPSILON,
     NEAREST
 };
 
@@ -53,6 +56,9 @@ static const struct remedy remedies[] = {
     {"a smaller --chunk", OF_MERGES, CHUNK, 0},
     {"a larger --chunk", OF_MERGES, CHUNK, 1},
     {"--divide deferred", OF(EXP) | OF_MERGES, DIVIDE, 0},
+    {"--factors fp32", OF(EXP) | OF_MERGES, FACTORS, CP_FACTORS_FP32},
+    {"a smaller --divide-error", OF(OUTPUT) | OF_MERGES, DIVIDE_ERROR, 0},
+    {"a smaller --epsilon", OF(OUTPUT) | OF_MERGES, EPSILON, 0},
     {"--output fp16", OF(OUTPUT), OUTPUT, CP_FP16},
     {"--output fp32", OF(OUTPUT), OUTPUT, CP_FP32},
     {"rounding to nearest (no --truncate)", ~0U, NEAREST, 0},
@@ -93,6 +99,15 @@ static void apply(const struct remedy *remedy, struct bound_options *o) {
         break;
     case EXP:
         o->exp_error *= 0.5;
+        break;
+    case FACTORS:
+        o->factors = remedy->value;
+        break;
+    case DIVIDE_ERROR:
+        o->divide_error *= 0.5;
+        break;
+    case EPSILON:
+        o->epsilon *= 0.5;
         break;
     default:
         o->truncate = 0;

@@ -22,6 +22,7 @@
 #define BOUND_MOST_NUMBERS  (1 << 26) /* in K, and in V */
 #define BOUND_MOST_SHORT    1024      /* products in a short sum (NUM-20) */
 #define BOUND_FARTHEST      11.0      /* nats (NUM-21) */
+#define BOUND_MOST_PARTS    (1 << 20)
 #define BOUND_MOST_POSITION (1 << 22) /* exact in binary32 (NUM-15) */
 
 enum bound_family {
@@ -56,7 +57,13 @@ enum bound_accumulate {
     ACCUMULATE_BF16,
     ACCUMULATE_KINDS
 };
-enum bound_merges { MERGES_CHAIN, MERGES_BALANCED, MERGES_RUNNING, MERGES_KINDS };
+enum bound_merges {
+    MERGES_CHAIN,
+    MERGES_BALANCED,
+    MERGES_RUNNING,
+    MERGES_ANY, /* any order: what the gate counts (GATE-2) */
+    MERGES_KINDS
+};
 
 struct bound_options {
     int keys, head_dim, chunk;
@@ -78,6 +85,10 @@ struct bound_options {
     /* NUM-15: what changes scores, in nats. `bias`: the largest size of an entry of the table. */
     double cap, slope, bias, sink, tanh_error, tanh_absolute;
     int has_cap, has_slope, has_bias, has_sink, cap_last;
+    /* GATE-15: as in struct cp_kernel_class. */
+    int factors, normalises; /* factors: CP_FACTORS_... */
+    double epsilon, divide_error;
+    int n_parts, part_keys;            /* 0: a part for each chunk; of MERGES_ANY */
     const char *case_file, *save_file; /* NULL: none */
     int json, time, help;
     int row_given, keys_given, dim_given, input_given; /* --family or --seed; --keys; ... */
@@ -88,7 +99,8 @@ extern const char *const bound_family_names[];
 extern const char *const bound_score_names[];
 extern const char *const bound_accumulate_names[];
 extern const char *const bound_merges_names[];
-extern const char *const bound_scaled_names[]; /* of CP_SCALES_... */
+extern const char *const bound_scaled_names[];  /* of CP_SCALES_... */
+extern const char *const bound_factors_names[]; /* of CP_FACTORS_... */
 /* CP_FP32, CP_FP16 or CP_BF16, to nearest. */
 struct cp_format bound_format(int type);
 const char *bound_format_name(int format);
@@ -176,6 +188,27 @@ struct cp_kernel_class bound_declared(const struct bound_options *options);
 
 /* A format that rounds as the class does: by nothing where x is exact, unless it is flushed. */
 struct cp_format bound_rounding(const struct cp_kernel_class *class, int type, int exact);
+
+/* GATE-2: into how many partial results the keys of a row may be split, which are weighed in so
+ * many steps. There are so many keys from the first to the last; so many partial results may be
+ * short, as the first and the last one. */
+int bound_parts(const struct cp_kernel_class *class, int steps, int keys, int n_short);
+
+/* How many divisions there are on the way of a key: of its own part, and of the result of each
+ * merge. */
+int bound_divisions(const struct cp_kernel_class *class, int parts);
+
+/* GATE-2, for any order of merges: n keys that are weighed in so many steps, in so many parts. */
+void bound_count_any(const struct cp_kernel_class *class, int n, int steps, int parts,
+                     struct cp_counts *counts);
+
+/* GATE-15: factors that are rounded have a larger error, as logarithms, and may be 0. */
+void bound_round_factors(const struct cp_kernel_class *class, struct cp_arithmetic *arithmetic);
+
+/* GATE-15: a division that errs, what is added to n, and weights that are divided before they are
+ * multiplied by V. Once the counts are known, and before references are changed (NUM-21). */
+void bound_divide(const struct cp_kernel_class *class, int n, double largest_score,
+                  const struct cp_counts *counts, struct cp_arithmetic *arithmetic);
 
 /* NUM-15: how the class changes a score, and reads a sink. */
 struct cp_shift_arithmetic bound_class_of_shift(const struct cp_kernel_class *class);

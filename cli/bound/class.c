@@ -23,16 +23,11 @@ const char *const bound_score_names[] = {"sequential", "pairwise", "tensor-core"
                                          "fp16",       "bf16",     NULL};
 const char *const bound_accumulate_names[] = {"fp32", "fp16", "tensor-core", "bf16", NULL};
 const char *const bound_scaled_names[] = {"no", "fp16", "bf16", NULL};
-const char *const bound_merges_names[] = {"chain", "balanced", "running", NULL};
+const char *const bound_factors_names[] = {"fp32", "fp16", "bf16", NULL};
+const char *const bound_merges_names[] = {"chain", "balanced", "running", "any", NULL};
 
 const char *bound_format_name(int format) {
     return format == CP_FP16 ? "fp16" : format == CP_BF16 ? "bf16" : "fp32";
-}
-
-struct cp_format bound_format(int type) {
-    return type == CP_FP16   ? cp_format_fp16()
-           : type == CP_BF16 ? cp_format_bf16()
-                             : cp_format_fp32();
 }
 
 static int bits_of(int type) {
@@ -189,8 +184,22 @@ static int height_of(const struct bound_options *o, int n) {
     return height + o->has_sink;
 }
 
+/* GATE-2: a chunk is a step; a sink is one, too, and a part. */
+static int steps_of(const struct bound_options *o, int n) {
+    return (n > 0 ? chunks(o, n) : 0) + o->has_sink;
+}
+
+static int parts_of(const struct bound_options *o, int n) {
+    const struct cp_kernel_class class = bound_declared(o);
+    return bound_parts(&class, steps_of(o, n), n, 2 + o->has_sink);
+}
+
 /* On the way of a key: of its chunk, and of each merge. */
 static int divisions_of(const struct bound_options *o, int n) {
+    if (o->merges == MERGES_ANY) {
+        const struct cp_kernel_class class = bound_declared(o);
+        return bound_divisions(&class, parts_of(o, n));
+    }
     return o->immediate ? height_of(o, n) + 1 : 0;
 }
 
@@ -202,11 +211,20 @@ static void count(const struct bound_options *o, int n_keys, struct cp_counts *c
     int n = n_keys + o->has_sink, c = o->chunk < n_keys ? o->chunk : n_keys;
     int t = chunks(o, n_keys) + o->has_sink, height = height_of(o, n_keys);
     int divisions = divisions_of(o, n_keys);
+    if (o->merges == MERGES_ANY) {
+        const struct cp_kernel_class class = bound_declared(o);
+        bound_count_any(&class, n, steps_of(o, n_keys), parts_of(o, n_keys), counts);
+        bound_count_short_sums(o, n, counts);
+        return;
+    }
     int core = o->accumulate == ACCUMULATE_TENSOR_CORE, running = o->merges == MERGES_RUNNING;
     int in_chunk_o = core ? core_depth(c) : c;
     counts->depth_n = c + height * (running ? c + 1 : 2);
     counts->depth_o = !core + in_chunk_o + height * (running ? in_chunk_o + 1 : 2) + divisions;
     counts->stores = o->merges == MERGES_RUNNING ? 0 : height;
+    if (o->immediate && o->divide_error + o->epsilon > 0.0) {
+        counts->stores = divisions; /* each errs as a store does (GATE-15) */
+    }
     counts->changes = height + divisions;
     counts->operations_n = n + 5.0 * (t - 1) + (o->immediate ? 2.0 * t : 0.0);
     counts->operations_o = 2.0 * n + 5.0 * (t - 1) + (o->immediate ? 4.0 * t : 0.0);
@@ -315,15 +333,19 @@ void bound_class_of_score(const struct bound_options *o, const struct bound_row 
 double bound_class(const struct bound_options *o, const struct bound_row *row,
                    const struct bound_largest *largest, struct cp_arithmetic *a,
                    struct cp_counts *counts) {
+    const struct cp_kernel_class class = bound_declared(o);
     bound_class_of_score(o, row, largest->key, a);
+    bound_round_factors(&class, a);
     count(o, row->n, counts);
+    bound_divide(&class, row->n + o->has_sink, largest->score, counts, a);
     double sigma = cp_score_error(&a->score, row->scale, row->d, largest->products);
     if (o->above + o->behind > 0.0) {
         cp_follow_maximum(a, o->above + o->behind,
                           (sigma + largest->shift_error) * (1.0 + 0x1p-40));
     }
     if (o->immediate) {
-        bound_divide_at_once(row->n + o->has_sink, largest->score, 1, counts, a);
+        bound_divide_at_once(row->n + o->has_sink, largest->score,
+                             o->merges == MERGES_ANY ? steps_of(o, row->n) : 1, counts, a);
     }
     if (o->part_lse != CP_FP32) {
         (void)bound_slip(format_of(o, o->part_lse), divisions_of(o, row->n), largest->score, a);

@@ -32,6 +32,15 @@ static json_t *real_if(int is_there, double x) {
     return is_there ? json_real(x) : json_null();
 }
 
+static void add_declared(json_t *object, const struct bound_options *o) {
+    json_object_set_new(object, "factors", json_string(bound_factors_names[o->factors]));
+    json_object_set_new(object, "normalises", json_boolean(o->normalises));
+    json_object_set_new(object, "divide_error", json_real(o->divide_error));
+    json_object_set_new(object, "epsilon", json_real(o->epsilon));
+    json_object_set_new(object, "parts", json_integer(o->n_parts));
+    json_object_set_new(object, "part_keys", json_integer(o->part_keys));
+}
+
 /* null: there is none. "biases": whether there is a table. */
 static void add_changes(json_t *object, const struct bound_options *o,
                         const struct bound_row *row) {
@@ -56,6 +65,7 @@ static json_t *class_json(const struct bound_options *o, const struct bound_row 
         bound_format_name(o->partials), "divide", o->immediate ? "immediate" : "deferred", "output",
         bound_format_name(o->output), "truncate", o->truncate, "flush", o->flush);
     add_changes(object, o, row);
+    add_declared(object, o);
     return object;
 }
 

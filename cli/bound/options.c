@@ -45,6 +45,12 @@ enum option_value {
     SLOPE,
     BIAS,
     SINK,
+    PARTS,
+    PART_KEYS,
+    FACTORS,
+    NORMALISES,
+    DIVIDE_ERROR,
+    EPSILON,
     CASE,
     SAVE,
     JSON,
@@ -84,6 +90,12 @@ static const struct option names[] = {
     {"slope", required_argument, NULL, SLOPE},
     {"bias", required_argument, NULL, BIAS},
     {"sink", required_argument, NULL, SINK},
+    {"parts", required_argument, NULL, PARTS},
+    {"part-keys", required_argument, NULL, PART_KEYS},
+    {"factors", required_argument, NULL, FACTORS},
+    {"normalises", no_argument, NULL, NORMALISES},
+    {"divide-error", required_argument, NULL, DIVIDE_ERROR},
+    {"epsilon", required_argument, NULL, EPSILON},
     {"case", required_argument, NULL, CASE},
     {"save", required_argument, NULL, SAVE},
     {"json", no_argument, NULL, JSON},
@@ -105,6 +117,27 @@ static int read_format(const char *option, const char *text, const char *const *
     }
     *format = formats[i];
     return 0;
+}
+
+/* What else a kernel declares (GATE-15). */
+static int read_declared(struct bound_options *o, int option, const char *name, const char *text) {
+    switch (option) {
+    case PARTS:
+        return argument_int(COMMAND, name, text, 0, BOUND_MOST_PARTS, &o->n_parts);
+    case PART_KEYS:
+        return argument_int(COMMAND, name, text, 0, BOUND_MOST_PARTS, &o->part_keys);
+    case FACTORS:
+        return argument_name(COMMAND, name, text, bound_factors_names, &o->factors);
+    case NORMALISES:
+        o->normalises = 1;
+        return 0;
+    case DIVIDE_ERROR:
+        return argument_number(COMMAND, name, text, 0.0, MOST_ERROR, &o->divide_error);
+    case EPSILON:
+        return argument_number(COMMAND, name, text, 0.0, MOST_ERROR, &o->epsilon);
+    default: /* argument_next() said what is wrong */
+        return -1;
+    }
 }
 
 /* What changes scores. */
@@ -129,8 +162,8 @@ static int read_change(struct bound_options *o, int option, const char *name, co
     case SINK:
         o->has_sink = 1;
         return argument_number(COMMAND, name, text, -MOST_SCORE, MOST_SCORE, &o->sink);
-    default: /* argument_next() said what is wrong */
-        return -1;
+    default:
+        return read_declared(o, option, name, text);
     }
 }
 
@@ -272,6 +305,28 @@ static int check_changes(const struct bound_options *o, unsigned long long given
     return 0;
 }
 
+static int check_declared(const struct bound_options *o) {
+    if (o->n_parts + o->part_keys > 0 && o->merges != MERGES_ANY) {
+        return argument_refuse(COMMAND,
+                               "--%s counts partial results that are merged in any order: "
+                               "add --merges any",
+                               o->n_parts > 0 ? "parts" : "part-keys");
+    }
+    if (o->normalises && o->immediate) {
+        return argument_refuse(COMMAND, "--normalises divides weights by the sum of the whole row: "
+                                        "leave out --divide immediate");
+    }
+    if (o->normalises && o->rounded_sum) {
+        return argument_refuse(COMMAND, "--normalises rounds P after the row sum is known: leave "
+                                        "out --rounded-sum");
+    }
+    if (o->normalises && o->above + o->behind > 0.0) {
+        return argument_refuse(COMMAND, "--normalises has no bound with references that are not "
+                                        "the maximum: leave out --above and --behind");
+    }
+    return 0;
+}
+
 /* Options that do not go together. `given`: a bit for each option, from KEYS on. */
 static int check(struct bound_options *o, unsigned long long given) {
     if (o->time && check_time(given) != 0) {
@@ -283,7 +338,7 @@ static int check(struct bound_options *o, unsigned long long given) {
             "--case brings its own row: --keys, --head-dim, --value-dim, --family and --seed do "
             "not apply");
     }
-    if (check_changes(o, given) != 0) {
+    if (check_changes(o, given) != 0 || check_declared(o) != 0) {
         return -1;
     }
     if (o->save_file != NULL && strcmp(o->save_file, "-") == 0) {

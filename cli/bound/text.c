@@ -6,7 +6,8 @@
 
 #include "cli/bound/bound.h"
 
-#define BAR 40
+#define BAR  40
+#define LIST 320 /* characters of a line of the class, broken or not */
 
 static const char *plural(int n) {
     return n == 1 ? "" : "s";
@@ -67,37 +68,66 @@ static const char *references(const char *where, double distance, char text[64])
     return text;
 }
 
-static void append(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* One more item of a list. */
+static void append(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void append(char *text, size_t size, const char *format, ...) {
+static void append(char *text, const char *format, ...) {
     size_t used = strlen(text);
     va_list arguments;
+    used += (size_t)snprintf(text + used, LIST - used, "%s", used == 0 ? "" : ", ");
     va_start(arguments, format);
-    vsnprintf(text + used, size - used, format, arguments);
+    vsnprintf(text + used, LIST - used, format, arguments);
     va_end(arguments);
+}
+
+static void print_list(FILE *file, const char *text) {
+    if (text[0] != '\0') {
+        print_wrapped(file, 8, text);
+    }
 }
 
 /* What changes scores; nothing where nothing does. */
 static void print_changes(FILE *file, const struct bound_options *o, const struct bound_row *row) {
-    char text[256] = "";
+    char text[LIST] = "";
     if (o->has_cap) {
-        append(text, sizeof text, "%s capped at %.4g by a tanh within %.2g",
+        append(text, "%s capped at %.4g by a tanh within %.2g",
                o->cap_last ? "sums of score and bias" : "scores", o->cap,
                fmax(o->tanh_error, o->tanh_absolute));
     }
     if (o->has_slope) {
-        append(text, sizeof text, "%sbiases of slope %.4g", text[0] == '\0' ? "" : ", ", o->slope);
+        append(text, "biases of slope %.4g", o->slope);
     }
     if (row->has_biases) {
-        append(text, sizeof text, "%sbiases of a table", text[0] == '\0' ? "" : ", ");
+        append(text, "biases of a table");
     }
     if (o->has_sink) {
-        append(text, sizeof text, "%sa sink of %.4g", text[0] == '\0' ? "" : ", ", o->sink);
+        append(text, "a sink of %.4g", o->sink);
     }
-    if (text[0] != '\0') {
-        print_wrapped(file, 8, text);
+    print_list(file, text);
+}
+
+/* What else a kernel declares; nothing where that is usual. */
+static void print_declared(FILE *file, const struct bound_options *o) {
+    char text[LIST] = "";
+    if (o->factors != CP_FACTORS_FP32) {
+        append(text, "factors in %s", bound_factors_names[o->factors]);
     }
+    if (o->normalises) {
+        append(text, "P divided by the row sum before P V");
+    }
+    if (o->divide_error > 0.0) {
+        append(text, "divisions within %.2g", o->divide_error);
+    }
+    if (o->epsilon > 0.0) {
+        append(text, "row sums plus %.2g", o->epsilon);
+    }
+    if (o->n_parts > 0) {
+        append(text, "%d partial result%s at most", o->n_parts, plural(o->n_parts));
+    }
+    if (o->part_keys > 0) {
+        append(text, "partial results of %d key%s at least", o->part_keys, plural(o->part_keys));
+    }
+    print_list(file, text);
 }
 
 static void print_class(FILE *file, const struct bound_options *o, const struct bound_row *row) {
@@ -125,6 +155,7 @@ static void print_class(FILE *file, const struct bound_options *o, const struct 
         o->flush ? ", flushed" : "");
     print_wrapped(file, 8, text);
     print_changes(file, o, row);
+    print_declared(file, o);
 }
 
 static void print_shares(FILE *file, const struct bound_figures *f) {

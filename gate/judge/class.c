@@ -84,43 +84,18 @@ int gate_steps(const struct cp_kernel *kernel, int chunk_size, int n) {
 }
 
 int gate_parts(const struct cp_kernel *kernel, int steps, int keys, int n_short) {
-    const struct cp_kernel_class *class = &kernel->arithmetic;
-    int parts = steps;
-    if (class->n_parts > 0 && class->n_parts < parts) {
-        parts = class->n_parts;
-    }
-    if (class->part_keys > 0 && keys / class->part_keys + n_short < parts) {
-        parts = keys / class->part_keys + n_short;
-    }
-    return parts;
+    return bound_parts(&kernel->arithmetic, steps, keys, n_short);
 }
 
 static int parts_of(const struct gate_row *row) {
     return row->parts > 0 ? row->parts : row->steps;
 }
 
-/* How many divisions there are on the way of a key: of its own part, and of the result of each
- * merge. */
-static int divisions_of(const struct cp_kernel *kernel, const struct gate_row *row) {
-    return kernel->arithmetic.divides != 0 ? parts_of(row) + 1 : 0;
-}
-
-/* GATE-2, for any order of merges. A key's weight changes when the maximum of its own part
- * changes, which is at most once for each step of the part; and when parts are merged. Each change
- * is a product and an addition. In the worst case additions come one after the other. A state that
- * is stored in binary32 is not rounded: what a division errs counts as a store. */
 static void count(const struct cp_kernel *kernel, const struct gate_row *row,
                   struct cp_counts *counts) {
-    int divides = kernel->arithmetic.divides != 0, divisions = divisions_of(kernel, row);
-    int n = row->n, changes = row->steps + parts_of(row);
     struct bound_options o = options_of(kernel);
-    counts->depth_n = n + 2 * changes;
-    counts->depth_o = n + 1 + 2 * changes + divisions;
-    counts->stores = kernel->arithmetic.partials == CP_FP32 ? divisions : changes;
-    counts->changes = changes + divisions;
-    counts->operations_n = n + (5.0 + 2.0 * divides) * changes;
-    counts->operations_o = 2.0 * n + (5.0 + 4.0 * divides) * changes;
-    bound_count_short_sums(&o, n, counts);
+    bound_count_any(&kernel->arithmetic, row->n, row->steps, parts_of(row), counts);
+    bound_count_short_sums(&o, row->n, counts);
 }
 
 /* GATE-14: a product with the table, an addition, and the rounding to `rotated`. In binary64 the
@@ -149,62 +124,6 @@ static void scale_query(const struct cp_kernel *kernel, const struct gate_rotate
     int type = class->scales == CP_SCALES_QUERY_FP16 ? CP_FP16 : CP_BF16;
     struct cp_format product = bound_rounding(class, CP_FP32, 0);
     bound_scale_query(product, bound_rounding(class, type, 0), rotated->key, s);
-}
-
-static double unit_of(const struct cp_kernel_class *class) {
-    return (class->score == CP_SUM_FP64 ? 0x1p-53 : 0x1p-24) * (class->truncates ? 2.0 : 1.0);
-}
-
-/* GATE-15: factors that are rounded have a larger error, as logarithms, and may be 0. */
-static void round_factors(const struct cp_kernel_class *class, struct cp_arithmetic *a) {
-    if (class->factors != CP_FACTORS_FP32) {
-        int type = class->factors == CP_FACTORS_FP16 ? CP_FP16 : CP_BF16;
-        struct cp_format format = bound_rounding(class, type, 0);
-        a->eps += -log1p(-format.unit);
-        a->kappa = fmax(a->kappa, format.tiny);
-    }
-}
-
-/* How much a sum of the weights of one row may have grown, and the weight of its largest score have
- * shrunk, in all changes: exp() of that (GATE-2). */
-static double drift_of(const struct cp_arithmetic *a, const struct cp_counts *counts,
-                       double largest_score) {
-    return (counts->changes + 1.0) *
-           (a->eps + a->u_n + a->u_part + 2.0 * (a->u_move + a->u_ref) * (largest_score + 1.0));
-}
-
-/* GATE-15: weights are divided by n, which is at most the keys but for the drift and what additions
- * err. Times n, each is a weight that was rounded with so much larger a tiny. */
-static void normalise(const struct cp_kernel_class *class, int n, double drift,
-                      const struct cp_counts *counts, struct cp_arithmetic *a) {
-    double most = n * exp(fmin(drift + counts->depth_n * a->u_n, 600.0)) * (1.0 + 0x1p-40);
-    struct cp_format quotient =
-        bound_rounding(class, class->score == CP_SUM_FP64 ? CP_FP64 : CP_FP32, 0);
-    double divide = (1.0 + quotient.unit) * (1.0 + class->divide_error);
-    a->weights.tiny = most * (a->weights.tiny + 2.0 * quotient.tiny);
-    a->weights.unit = ((1.0 + a->weights.unit) * divide - 1.0) * (1.0 + 0x1p-40);
-    a->eta_o *= most;
-    a->u_div = a->eta_div = 0.0;
-}
-
-/* GATE-15, beside a division that is rounded: its own error, and what is added to n, which is at
- * least the weight of the largest score. Where parts are divided, o or n is off by as much. */
-static void divide(const struct cp_kernel *kernel, const struct gate_row *row,
-                   const struct cp_counts *counts, struct cp_arithmetic *a) {
-    const struct cp_kernel_class *class = &kernel->arithmetic;
-    double drift = drift_of(a, counts, row->largest_score);
-    /* n is as much smaller as the reference is above the maximum */
-    double share = class->epsilon * exp(fmin(drift + 1.01 * class->above, 600.0));
-    double growth = (1.0 + class->divide_error) * (1.0 + share) *
-                    (class->epsilon > 0.0 ? 1.0 + unit_of(class) : 1.0);
-    if (class->divides != 0) {
-        a->u_part += class->epsilon > 0.0 ? (growth - 1.0) * (1.0 + 0x1p-40) : class->divide_error;
-    } else if (class->normalises) {
-        normalise(class, row->n, drift, counts, a);
-        a->u_div = class->epsilon > 0.0 ? growth - 1.0 : 0.0;
-    } else if (growth > 1.0) {
-        a->u_div = ((1.0 + a->u_div) * growth - 1.0) * (1.0 + 0x1p-40);
-    }
 }
 
 /* NUM-19: where a number of K is multiplied by its scale, or the query, or the score. `growth` is
@@ -289,8 +208,8 @@ static void divide_parts(const struct cp_kernel *kernel, const struct gate_row *
     double off = bound_divide_at_once(row->n, row->largest_score, row->steps, counts, a);
     if (class->part_lse != CP_PART_LSE_FP32) {
         int type = class->part_lse == CP_PART_LSE_FP16 ? CP_FP16 : CP_BF16;
-        double each = bound_slip(bound_rounding(class, type, 0), divisions_of(kernel, row),
-                                 row->largest_score, a);
+        double each = bound_slip(bound_rounding(class, type, 0),
+                                 bound_divisions(class, parts_of(row)), row->largest_score, a);
         off = expm1(fmin(1.01 * (off + each), 600.0)); /* of factors that add up to exp(off) */
     }
     a->u_part += class->divides == 2 ? 1.01 * off : 0.0;
@@ -310,9 +229,9 @@ struct cp_shift_arithmetic gate_class_of_shift(const struct cp_kernel *kernel) {
 void gate_class_of_row(const struct cp_kernel *kernel, const struct gate_row *row,
                        struct cp_arithmetic *arithmetic, struct cp_counts *counts) {
     class_of_score(kernel, row->d, row->rotated, arithmetic);
-    round_factors(&kernel->arithmetic, arithmetic);
+    bound_round_factors(&kernel->arithmetic, arithmetic);
     count(kernel, row, counts);
-    divide(kernel, row, counts, arithmetic);
+    bound_divide(&kernel->arithmetic, row->n, row->largest_score, counts, arithmetic);
     follow_maximum(kernel, row, arithmetic);
     if (kernel->arithmetic.divides != 0) {
         divide_parts(kernel, row, counts, arithmetic);
