@@ -135,7 +135,8 @@ static int read_bound(int argc, char **argv) {
            o.exp_error >= 0.0 && isfinite(o.slope) && isfinite(o.sink) && o.cap >= 0.0 &&
            isfinite(o.cap) && o.bias >= 0.0 && isfinite(o.bias) && o.divide_error >= 0.0 &&
            o.divide_error <= 0x1p-6 && o.epsilon >= 0.0 && o.epsilon <= 0x1p-6 &&
-           is_within(o.factors, 0, CP_FACTORS_BF16) && is_within(o.n_parts, 0, BOUND_MOST_PARTS) &&
+           is_within(o.factors, 0, CP_FACTORS_BF16) && o.k_scale >= 0.0 && isfinite(o.k_scale) &&
+           o.v_scale >= 0.0 && isfinite(o.v_scale) && is_within(o.n_parts, 0, BOUND_MOST_PARTS) &&
            is_within(o.part_keys, 0, BOUND_MOST_PARTS) && !(o.has_slope && o.has_bias && !o.help) &&
            (o.help || ((long long)o.keys * o.head_dim <= BOUND_MOST_NUMBERS &&
                        (long long)o.keys * o.value_dim <= BOUND_MOST_NUMBERS));

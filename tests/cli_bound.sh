@@ -164,6 +164,10 @@ file nowhere_at.json '{"q": [1], "k": [[0], [1]], "v": [[1], [5]], "position": 1
 file far_at.json '{"q": [1], "k": [[0], [1]], "v": [[1], [5]], "position": 4194305}'
 file few_biases.json '{"q": [1], "k": [[0], [1]], "v": [[1], [5]], "biases": [1]}'
 
+file eights.json '{"scale": 1, "q": [1], "k": [[0.25], [0.5]], "v": [[1], [5]]}'
+file five.json '{"scale": 1, "q": [1], "k": [[0]], "v": [[1, 5.5]]}'
+file zero.json '{"scale": 1, "q": [1], "k": [[0], [0]], "v": [[1], [5]]}'
+
 file misspelt.json '{"scal": 4, "q": [1, 2], "k": [[1, 2]], "v": [[1, 2]]}'
 file escape.json '{"a\u001bb": 4, "q": [1], "k": [[1]], "v": [[1]]}'
 file list.json '[1, 2]'
@@ -358,6 +362,32 @@ ok "divisions of parts count as stores" json "t['declared']['counts']['stores'] 
 ok "better factors" says "--factors fp32" --factors bf16
 ok "a better division" says "with a smaller --divide-error" --divide-error 0.01
 ok "less in sums" says "a smaller --epsilon" --epsilon 0.01
+for cache in e4m3 e5m2 int8; do
+    ok "a cache of $cache" json "t['class']['cache_k'] == t['class']['cache_v'] == '$cache' and
+        0 < t['class']['scale_k'] < 1 and 0 < t['class']['scale_v'] < 1 and
+        t['class']['dequantised_k'] == 'fp32' and t['claimed'] == 128" --cache $cache
+done
+ok "a cache of two formats" json "t['class'] == t['class'] | {'cache_k': 'int8', 'cache_v': 'plain',
+    'scale_k': 0.25, 'scale_v': None, 'dequantised_k': 'bf16', 'dequantised_v': None} and
+    t['largest_score'] > 0" --cache-k int8 --scale-k 0.25 --dequantised-k bf16
+ok "no cache" json "t['class']['cache_k'] == t['class']['cache_v'] == 'plain' and
+    t['class']['scale_k'] is None"
+ok "caches are said" says "output in fp16 K in e5m2 times 2, which is multiplied in fp16, V in int8
+    times 0.5, which is multiplied in fp32 part" --cache-k e5m2 --cache-v int8 --scale-k 2 \
+    --scale-v 0.5 --dequantised-k fp16
+more "keys that are rounded once more" --cache-k e4m3 --dequantised-k bf16 -- --cache-k e4m3
+more "values, likewise" --cache-v e4m3 --dequantised-v fp16 -- --cache-v e4m3
+more "products with scales" --cache int8 --scale-k 0.25 --scale-v 0.25 --weights fp32 \
+    --output fp32 --case "$work/eights.json" -- --weights fp32 --output fp32 \
+    --case "$work/eights.json"
+ok "a cache has its numbers" same --cache e4m3 --seed 4 --keys 30 --head-dim 8 -- --cache e4m3 \
+    --seed 4 --keys 30 --head-dim 8 --save "$work/cached.json"
+ok "and a file has them, too" same --cache e4m3 --case "$work/cached.json" -- --cache e4m3 --seed 4 \
+    --keys 30 --head-dim 8
+ok "zeros have any scale" json "t['class']['scale_k'] == 1 and t['claimed'] == 1" --cache-k int8 \
+    --case "$work/zero.json"
+ok "what is near the end is rounded to it" right --cache-k int8 --scale-k 0.00787401574803 \
+    --case "$work/one.json"
 ok "divided at once" json "t['class']['divide'] == 'immediate' and t['claimed'] == 128" \
     --divide immediate
 
@@ -496,6 +526,19 @@ ok "weights and states that are divided" wrong "leave out --divide immediate" --
     --divide immediate
 ok "weights that are rounded twice" wrong "leave out --rounded-sum" --normalises --rounded-sum
 ok "weights of references elsewhere" wrong "leave out --above and --behind" --normalises --behind 1
+ok "no such cache" wrong "--cache needs plain, e4m3, e5m2 or int8, not 'fp8'" --cache fp8
+ok "a query of 8 bits" wrong "K and V may have 8: --cache e4m3" --input e4m3
+ok "a scale of no cache" wrong "--scale-v is of a cache of 8 bits: add --cache-v" --cache-k int8 \
+    --scale-v 2
+ok "a type of no cache" wrong "--dequantised-k is of a cache of 8 bits: add --cache-k" \
+    --dequantised-k fp16
+ok "a scale of 0" wrong "--scale-k needs a number from 1e-30" --cache int8 --scale-k 0
+ok "a key that does not fit in its cache" wrong \
+    "key70.json: k[1][1] = -70000 does not fit in int8 with --scale-k 2 (largest 254); leave out \
+--scale-k, or make it 551.1811 or more" --cache-k int8 --scale-k 2 --case "$work/key70.json"
+ok "nor a value" wrong "v[0][1] = 5.5 does not fit in e4m3 with --scale-v 0.01 (largest 4.48)" \
+    --cache-v e4m3 --scale-v 0.01 --case "$work/five.json"
+ok "nor a number that is made" wrong "chunkproof bound: k[0][" --cache-k e4m3 --scale-k 0.001
 ok "references too far away" wrong "--above" --above 11.5
 ok "a running state is divided last" wrong "leave out --divide" --merges running --divide immediate
 ok "P that is not rounded" wrong "--rounded-sum needs" --rounded-sum --weights fp32
@@ -505,7 +548,8 @@ for option in "weights fp32" "output bf16" "score fp16" "family ties" "seed 9" "
     "accumulate fp16" \
     "partials fp16" "divide deferred" "exp-error 0.1" "scaled-query fp16" \
     "cap 5" "slope 1" "bias 1" "sink 1" "merges any" "parts 2" "part-keys 2" "factors fp16" \
-    "divide-error 1e-3" "epsilon 1e-3" normalises cap-last "tanh-error 1e-3" "tanh-absolute 1e-3" \
+    "cache e4m3" "cache-k e4m3" "cache-v e4m3" "scale-k 1" "scale-v 1" "dequantised-k fp16" \
+    "dequantised-v fp16" "divide-error 1e-3" "epsilon 1e-3" normalises cap-last "tanh-error 1e-3" "tanh-absolute 1e-3" \
     "input bf16" truncate flush rounded-sum json \
         "save $work/x"; do
     # shellcheck disable=SC2086 # an option and its value

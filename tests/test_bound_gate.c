@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "chunkproof/number8.h"
 #include "cli/bound/bound.h"
 #include "gate/case/scores.h"
 #include "gate/judge/judge.h"
@@ -34,6 +35,8 @@ static const struct bound_options usual = {.keys = KEYS,
                                            .exp_error = 0x1p-22,
                                            .tanh_error = 0x1p-22,
                                            .merges = MERGES_ANY,
+                                           .k_dequantised = CP_FP32,
+                                           .v_dequantised = CP_FP32,
                                            .cap = CAP,
                                            .slope = SLOPE,
                                            .bias = 3.0,
@@ -70,6 +73,9 @@ static struct cp_kernel kernel_of(const struct bound_options *o) {
                                                : CP_PART_LSE_FP32;
     class->values = o->accumulate == ACCUMULATE_FP16 ? CP_SUM_FP16 : CP_SUM_FP32;
     class->values_promotes = o->accumulate_promotes;
+    class->k_dequantised = o->k_dequantised;
+    class->v_dequantised = o->v_dequantised;
+    kernel.cache = o->cache;
     class->step = STEP;
     return kernel;
 }
@@ -77,7 +83,7 @@ static struct cp_kernel kernel_of(const struct bound_options *o) {
 /* A row, and the calls' lists for one head of it. */
 struct row {
     struct bound_row row;
-    float slope, sink, table[KEYS];
+    float slope, sink, table[KEYS], k_scale, v_scale;
     struct gate_scores scores;
     double scratch[3 * (KEYS + 1)], k[(KEYS + 1) * DIM], v[(KEYS + 1) * DIM];
     double shift[KEYS + 1], error[KEYS + 1];
@@ -87,6 +93,9 @@ static void row_new(struct row *r, const struct bound_options *o) {
     *r = (struct row){.slope = SLOPE, .sink = SINK};
     assert_int_equal(bound_row_new(&r->row, KEYS, DIM, DIM), 0);
     bound_row_fill(&r->row, o);
+    assert_int_equal(bound_cache_round(o, &r->row, NULL), 0);
+    r->k_scale = (float)r->row.k_scale;
+    r->v_scale = (float)r->row.v_scale;
     r->scores.order = o->cap_last ? CP_CAP_LAST : CP_CAP_FIRST;
     r->scores.cap = o->has_cap ? (double)CAP : 0.0;
     r->scores.slopes = o->has_slope ? &r->slope : NULL;
@@ -143,7 +152,7 @@ static void no_score_differs(const struct bound_options *o) {
     double shift[KEYS + 1], error[KEYS + 1], all = 0.0;
     row_new(&r, o);
     struct cp_tolerance_row asked = asked_of(&r, &kernel, &placed);
-    bound_class_of_score(o, &r.row, 0.0, &a);
+    bound_class_of_score(o, &r.row, &(struct bound_largest){.key = 0.0}, &a);
     bound_shift_row(o, &r.row, &a.score, shift, error);
     for (int j = 0; j < asked.n_keys; j++) {
         assert_true(shift[j] == r.shift[j] && error[j] == r.error[j]);
@@ -232,9 +241,28 @@ static void same_counts(const struct cp_counts *x, const struct cp_counts *y) {
     assert_true(x->operations_n == y->operations_n && x->operations_o == y->operations_o);
 }
 
+/* What the gate finds of the query, the keys and the cache. */
+static struct gate_rotated sizes_of(struct row *r, const struct cp_kernel *kernel) {
+    struct gate_cache cache = {.k = kernel->cache.k,
+                               .v = kernel->cache.v,
+                               .k_scale = kernel->cache.k != CP_CACHE_PLAIN ? &r->k_scale : NULL,
+                               .v_scale = kernel->cache.v != CP_CACHE_PLAIN ? &r->v_scale : NULL,
+                               .least = fmin(1.0, (double)r->v_scale),
+                               .most = fmax(1.0, (double)r->v_scale),
+                               .most_k = fmax(1.0, (double)r->k_scale)};
+    static const struct gate_rotation placed = {.keys = CP_KEYS_PLACED};
+    struct gate_rotated sizes = {0};
+    gate_cached_extend(&cache, DIM, r->row.q, &sizes);
+    for (int j = 0; j < KEYS && kernel->arithmetic.scales != CP_SCALES_SCORES; j++) {
+        gate_scaled_extend(&placed, 0, DIM, r->row.scale, r->row.q, r->row.k + (ptrdiff_t)j * DIM,
+                           &sizes);
+    }
+    sizes.key /= 1.01; /* which the gate adds for a rotation by a table */
+    return sizes;
+}
+
 /* The largest B that the command prints, which is that of the gate. */
 static double bound_of(const struct bound_options *o) {
-    static const struct gate_rotated placed = {.over_scale = 1.0, .k_scale = 1.0, .v_scale = 1.0};
     struct cp_kernel kernel = kernel_of(o);
     double expected[DIM + 1], bound[DIM + 1], largest = 0.0;
     const struct gate_numbers numbers = {
@@ -244,13 +272,14 @@ static double bound_of(const struct bound_options *o) {
     struct cp_counts counts;
     struct row r;
     row_new(&r, o);
-    struct cp_tolerance_row asked = asked_of(&r, &kernel, &placed);
+    const struct gate_rotated sizes = sizes_of(&r, &kernel);
+    struct cp_tolerance_row asked = asked_of(&r, &kernel, &sizes);
     int steps = gate_steps(&kernel, STEP, KEYS) + o->has_sink;
     struct gate_row shape = {.d = DIM,
                              .n = asked.n_keys,
                              .steps = steps,
                              .parts = gate_parts(&kernel, steps, KEYS, 2 + o->has_sink),
-                             .rotated = &placed};
+                             .rotated = &sizes};
     gate_certify(&kernel, &shape, &asked, &numbers);
     assert_int_equal(bound_figures(o, &r.row, &f), 0);
     for (int i = 0; i < DIM; i++) {
@@ -358,10 +387,67 @@ static void changed_scores_cost_as_in_the_gate(void **state) {
     o.has_slope = 0;
     o.has_bias = 1;
     assert_true(bound_of(&o) != none);
-    o.scales = CP_SCALES_SCORES;
+    o.scales = CP_SCALES_QUERY_BF16;
     o.immediate = 1;
     o.has_sink = 1;
     assert_true(bound_of(&o) > 0.0);
+}
+
+/* NUM-16, NUM-18: each number is one of the format, times the scale. */
+static void rows_have_the_numbers_of_a_cache(void **state) {
+    static const int caches[] = {CP_CACHE_E4M3, CP_CACHE_E5M2, CP_CACHE_INT8};
+    (void)state;
+    for (int i = 0; i < 3 * 2; i++) {
+        struct bound_options o = usual;
+        struct row r;
+        o.cache.k = caches[i / 2];
+        o.k_scale = i % 2 ? 0.375 : 0.0;
+        row_new(&r, &o);
+        double most = 0.0, scale = r.row.k_scale, largest = cp_number8_largest(o.cache.k);
+        assert_true(r.row.v_scale == 1.0 && scale == (double)(float)scale);
+        assert_true(i % 2 ? scale == 0.375 : scale > 0.0);
+        for (int j = 0; j < KEYS * DIM; j++) {
+            double x = r.row.k[j] / scale;
+            assert_true(cp_number8_to_double(cp_number8_from_double(x, o.cache.k), o.cache.k) == x);
+            most = fmax(most, fabs(x));
+        }
+        assert_true(i % 2 ? most < largest : most == largest);
+        bound_row_free(&r.row);
+    }
+}
+
+/* NUM-19, CONV-10: a cache of 8 bits costs what the gate takes for it, in K, in V and in both. */
+static void caches_cost_as_in_the_gate(void **state) {
+    static const int types[] = {CP_FP32, CP_FP16, CP_BF16};
+    static const struct cp_kernel_cache caches[] = {{.k = CP_CACHE_E4M3},
+                                                    {.v = CP_CACHE_E5M2},
+                                                    {.k = CP_CACHE_INT8, .v = CP_CACHE_E4M3},
+                                                    {.k = CP_CACHE_E5M2, .v = CP_CACHE_INT8}};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        double before = 0.0;
+        for (int type = 0; type < 3; type++) {
+            struct bound_options o = usual;
+            o.cache = caches[i];
+            o.k_dequantised = o.v_dequantised = types[type];
+            double small = bound_of(&o);
+            assert_true(small > before);
+            before = small;
+            o.k_scale = o.cache.k != CP_CACHE_PLAIN ? 3.0 : 0.0;
+            o.v_scale = o.cache.v != CP_CACHE_PLAIN ? 2.0 : 0.0;
+            o.weights = CP_FP16;
+            assert_true(bound_of(&o) > 0.0);
+            o.score = SCORE_TENSOR_CORE;
+            o.truncate = type == 1;
+            o.flush = type == 2;
+            o.scales = type == 2 ? CP_SCALES_QUERY_FP16 : CP_SCALES_SCORES;
+            assert_true(bound_of(&o) > 0.0);
+            o.has_cap = 1;
+            o.has_sink = 1;
+            o.behind = 1.0;
+            assert_true(bound_of(&o) > 0.0);
+        }
+    }
 }
 
 int main(void) {
@@ -371,6 +457,8 @@ int main(void) {
         cmocka_unit_test(declared_words_cost_as_in_the_gate),
         cmocka_unit_test(fewer_parts_cost_less_as_in_the_gate),
         cmocka_unit_test(changed_scores_cost_as_in_the_gate),
+        cmocka_unit_test(rows_have_the_numbers_of_a_cache),
+        cmocka_unit_test(caches_cost_as_in_the_gate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,8 +120,7 @@ static double amount(const struct bound_options *o, const struct bound_row *row,
                      const struct bound_figures *f, int part) {
     struct cp_arithmetic a;
     struct cp_counts c;
-    const struct bound_largest largest = {f->largest_score, f->largest_products, f->largest_key,
-                                          f->largest_shift_error};
+    const struct bound_largest largest = bound_largest_of(f);
     (void)bound_class(o, row, &largest, &a, &c);
     switch (part) {
     case CP_PART_SCORES: /* with what log-sum-exps slip */

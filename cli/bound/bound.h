@@ -4,7 +4,7 @@
  *
  *   options.c  the command line       class.c    the class and counts that it declares
  *   help.c     --help                 declared.c what of them the gate has, too
- *   shift.c    changed scores
+ *   shift.c    changed scores         cache.c    numbers of 8 bits, and their scales
  *   input.c    rows of numbers        case.c     the same from and to a file
  *   figures.c  what is printed        text.c, json.c    prints it
  *   advice.c   the same in words      time.c     what it costs */
@@ -88,7 +88,11 @@ struct bound_options {
     /* GATE-15: as in struct cp_kernel_class. */
     int factors, normalises; /* factors: CP_FACTORS_... */
     double epsilon, divide_error;
-    int n_parts, part_keys;            /* 0: a part for each chunk; of MERGES_ANY */
+    int n_parts, part_keys; /* 0: a part for each chunk; of MERGES_ANY */
+    /* NUM-18, NUM-19: CP_CACHE_..., and to what numbers times their scale are rounded. */
+    struct cp_kernel_cache cache;
+    int k_dequantised, v_dequantised;
+    double k_scale, v_scale;           /* 0: the largest number becomes that of the format */
     const char *case_file, *save_file; /* NULL: none */
     int json, time, help;
     int row_given, keys_given, dim_given, input_given; /* --family or --seed; --keys; ... */
@@ -101,6 +105,7 @@ extern const char *const bound_accumulate_names[];
 extern const char *const bound_merges_names[];
 extern const char *const bound_scaled_names[];  /* of CP_SCALES_... */
 extern const char *const bound_factors_names[]; /* of CP_FACTORS_... */
+extern const char *const bound_cache_names[];   /* see bound_cache_of() */
 /* CP_FP32, CP_FP16 or CP_BF16, to nearest. */
 struct cp_format bound_format(int type);
 const char *bound_format_name(int format);
@@ -119,6 +124,7 @@ struct bound_row {
     double *position, *bias;
     double at;                     /* where the row stands: at its last key at first */
     int has_positions, has_biases; /* 1: they are the row's own, for a file */
+    double k_scale, v_scale;       /* of a cache of 8 bits; else 1 */
 };
 
 /* 0, or -1 when there is no memory. */
@@ -142,15 +148,23 @@ int bound_case_save(const struct bound_row *row, const char *name);
  * it. */
 int bound_case_round(struct bound_row *row, const char *name, int format);
 
+/* CP_CACHE_... of a name. */
+int bound_cache_of(int name);
+const char *bound_cache_name(int cache);
+
+/* K and V become numbers of the caches, times their scales. 0, or -1 after saying which number does
+ * not fit. `name`: the case, or NULL. */
+int bound_cache_round(const struct bound_options *options, struct bound_row *row, const char *name);
+
 /* The largest magnitudes of a row: of a score, changed or not, of the sum of its products'
- * magnitudes, of a number of a key, and of the error of a shift (NUM-14). */
+ * magnitudes, of a number of a key, of the error of a shift (NUM-14), and of a number of q. */
 struct bound_largest {
-    double score, products, key, shift_error;
+    double score, products, key, shift_error, query;
 };
 
 /* NUM-6 of that: how a score is computed before it is changed. */
 void bound_class_of_score(const struct bound_options *options, const struct bound_row *row,
-                          double largest_key, struct cp_arithmetic *arithmetic);
+                          const struct bound_largest *largest, struct cp_arithmetic *arithmetic);
 
 /* NUM-7, NUM-8: what a kernel as described by the options declares for a row. Returns the largest
  * error of a score. */
@@ -210,6 +224,17 @@ void bound_round_factors(const struct cp_kernel_class *class, struct cp_arithmet
 void bound_divide(const struct cp_kernel_class *class, int n, double largest_score,
                   const struct cp_counts *counts, struct cp_arithmetic *arithmetic);
 
+/* NUM-19: of a row and its cache the largest number of the query; 1 / the least scale of V, or 1 if
+ * that is more; the largest scale of K, and of V, or 1 if that is more. */
+struct bound_scales {
+    double query, over_v, k, v;
+    int rotates; /* 1: keys are rotated once they have their scale (GATE-14) */
+};
+
+/* CONV-10: products with scales, of K and V that have 8 bits. */
+void bound_dequantise(const struct cp_kernel_class *class, const struct cp_kernel_cache *cache,
+                      const struct bound_scales *scales, struct cp_arithmetic *arithmetic);
+
 /* NUM-15: how the class changes a score, and reads a sink. */
 struct cp_shift_arithmetic bound_class_of_shift(const struct cp_kernel_class *class);
 
@@ -256,13 +281,15 @@ struct bound_figures {
     double largest_score;    /* INFINITY: none is known */
     double largest_products; /* |scale| sum |q_i k_i| */
     double largest_key;      /* number */
-    double largest_shift_error;
+    double largest_shift_error, largest_query;
     double largest_sigma, lse_bound;
     struct cp_arithmetic arithmetic;
     struct cp_counts counts;
 };
 
 extern const char *const bound_part_names[CP_TOLERANCE_PARTS];
+
+struct bound_largest bound_largest_of(const struct bound_figures *figures);
 
 /* 0, or -1 when there is no memory. */
 int bound_figures(const struct bound_options *options, const struct bound_row *row,

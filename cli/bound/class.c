@@ -322,11 +322,32 @@ static void scale_query(const struct bound_options *o, const struct bound_row *r
                       largest_key / fabs(row->scale), s);
 }
 
+static int has_cache(const struct bound_options *o) {
+    return o->cache.k != CP_CACHE_PLAIN || o->cache.v != CP_CACHE_PLAIN;
+}
+
+static void dequantise(const struct bound_options *o, const struct bound_row *row,
+                       double largest_query, struct cp_arithmetic *a) {
+    const struct cp_kernel_class class = bound_declared(o);
+    const struct bound_scales scales = {.query = o->cache.k != CP_CACHE_PLAIN ? largest_query : 0.0,
+                                        .over_v = fmax(1.0, 1.0 / row->v_scale),
+                                        .k = fmax(1.0, row->k_scale),
+                                        .v = fmax(1.0, row->v_scale)};
+    bound_dequantise(&class, &o->cache, &scales, a);
+}
+
 void bound_class_of_score(const struct bound_options *o, const struct bound_row *row,
-                          double largest_key, struct cp_arithmetic *a) {
-    bound_arithmetic(o, row->d, a);
+                          const struct bound_largest *largest, struct cp_arithmetic *a) {
+    struct bound_options of_sums = *o;
+    if (has_cache(o)) {
+        of_sums.input = CP_FP32; /* numbers times scales have more bits */
+    }
+    bound_arithmetic(&of_sums, row->d, a);
+    if (has_cache(o)) {
+        dequantise(o, row, largest->query, a);
+    }
     if (o->scales != CP_SCALES_SCORES && row->scale != 0.0) { /* else all scores are 0 */
-        scale_query(o, row, largest_key, &a->score);
+        scale_query(o, row, largest->key, &a->score);
     }
 }
 
@@ -334,7 +355,7 @@ double bound_class(const struct bound_options *o, const struct bound_row *row,
                    const struct bound_largest *largest, struct cp_arithmetic *a,
                    struct cp_counts *counts) {
     const struct cp_kernel_class class = bound_declared(o);
-    bound_class_of_score(o, row, largest->key, a);
+    bound_class_of_score(o, row, largest, a);
     bound_round_factors(&class, a);
     count(o, row->n, counts);
     bound_divide(&class, row->n + o->has_sink, largest->score, counts, a);

@@ -11,13 +11,21 @@ static int no_memory(void) {
     return -1;
 }
 
+static int round_to_caches(const struct bound_options *o, struct bound_row *row) {
+    if (bound_cache_round(o, row, o->case_file) != 0) {
+        bound_row_free(row);
+        return -1;
+    }
+    return 0;
+}
+
 static int get_row(const struct bound_options *o, struct bound_row *row) {
     if (o->case_file == NULL) {
         if (bound_row_new(row, o->keys, o->head_dim, bound_value_dim(o)) != 0) {
             return no_memory();
         }
         bound_row_fill(row, o);
-        return 0;
+        return round_to_caches(o, row);
     }
     if (bound_case_load(row, o->case_file) != 0) {
         return -1;
@@ -34,7 +42,7 @@ static int get_row(const struct bound_options *o, struct bound_row *row) {
         bound_row_free(row);
         return -1;
     }
-    return 0;
+    return round_to_caches(o, row);
 }
 
 static int report(const struct bound_options *o) {

@@ -27,6 +27,8 @@ struct cp_kernel_class bound_declared(const struct bound_options *o) {
                                     .normalises = o->normalises,
                                     .epsilon = o->epsilon,
                                     .divide_error = o->divide_error,
+                                    .k_dequantised = o->k_dequantised,
+                                    .v_dequantised = o->v_dequantised,
                                     .above = o->above};
 }
 

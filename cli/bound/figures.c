@@ -42,6 +42,9 @@ static double ulp(int format, double x) {
 }
 
 static void largest_scores(const struct bound_row *row, struct bound_figures *f) {
+    for (int x = 0; x < row->d; x++) {
+        f->largest_query = fmax(f->largest_query, fabs(row->q[x]));
+    }
     for (int j = 0; j < row->n; j++) {
         double sum = 0.0, sizes = 0.0;
         for (int x = 0; x < row->d; x++) {
@@ -58,10 +61,17 @@ static void largest_scores(const struct bound_row *row, struct bound_figures *f)
     }
 }
 
+struct bound_largest bound_largest_of(const struct bound_figures *f) {
+    return (struct bound_largest){.score = f->largest_score,
+                                  .products = f->largest_products,
+                                  .key = f->largest_key,
+                                  .shift_error = f->largest_shift_error,
+                                  .query = f->largest_query};
+}
+
 static void class_of(const struct bound_options *o, const struct bound_row *row,
                      struct bound_figures *f) {
-    const struct bound_largest largest = {f->largest_score, f->largest_products, f->largest_key,
-                                          f->largest_shift_error};
+    const struct bound_largest largest = bound_largest_of(f);
     f->largest_sigma = bound_class(o, row, &largest, &f->arithmetic, &f->counts);
 }
 
@@ -106,8 +116,9 @@ static void largest_changes(const struct cp_tolerance_row *asked, struct bound_f
 static void change_scores(const struct bound_options *o, const struct bound_row *row,
                           struct changed *c, struct cp_tolerance_row *asked,
                           struct bound_figures *f) {
+    const struct bound_largest largest = bound_largest_of(f);
     struct cp_arithmetic a;
-    bound_class_of_score(o, row, f->largest_key, &a);
+    bound_class_of_score(o, row, &largest, &a);
     bound_shift_row(o, row, &a.score, c->shift, c->error);
     if (o->has_sink) {
         copy_behind_sink(c->k, row->k, row->n, row->d);

@@ -13,7 +13,13 @@ const char *const bound_family_names[] = {"normal",    "massive",   "one-hot",  
 
 int bound_row_new(struct bound_row *row, int n, int d, int d_v) {
     size_t keys = (size_t)n * (size_t)d, values = (size_t)n * (size_t)d_v;
-    *row = (struct bound_row){.n = n, .d = d, .d_v = d_v, .scale = 1.0 / sqrt(d), .at = n - 1.0};
+    *row = (struct bound_row){.n = n,
+                              .d = d,
+                              .d_v = d_v,
+                              .scale = 1.0 / sqrt(d),
+                              .at = n - 1.0,
+                              .k_scale = 1.0,
+                              .v_scale = 1.0};
     row->q = malloc(((size_t)d + keys + values + 2 * (size_t)n) * sizeof *row->q);
     if (row->q == NULL) {
         return -1;

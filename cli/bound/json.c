@@ -41,6 +41,19 @@ static void add_declared(json_t *object, const struct bound_options *o) {
     json_object_set_new(object, "part_keys", json_integer(o->part_keys));
 }
 
+/* null: it is plain. */
+static void add_cache(json_t *object, const struct bound_options *o, const struct bound_row *row) {
+    int k = o->cache.k != CP_CACHE_PLAIN, v = o->cache.v != CP_CACHE_PLAIN;
+    json_object_set_new(object, "cache_k", json_string(bound_cache_name(o->cache.k)));
+    json_object_set_new(object, "cache_v", json_string(bound_cache_name(o->cache.v)));
+    json_object_set_new(object, "scale_k", real_if(k, row->k_scale));
+    json_object_set_new(object, "scale_v", real_if(v, row->v_scale));
+    json_object_set_new(object, "dequantised_k",
+                        k ? json_string(bound_format_name(o->k_dequantised)) : json_null());
+    json_object_set_new(object, "dequantised_v",
+                        v ? json_string(bound_format_name(o->v_dequantised)) : json_null());
+}
+
 /* null: there is none. "biases": whether there is a table. */
 static void add_changes(json_t *object, const struct bound_options *o,
                         const struct bound_row *row) {
@@ -66,6 +79,7 @@ static json_t *class_json(const struct bound_options *o, const struct bound_row 
         bound_format_name(o->output), "truncate", o->truncate, "flush", o->flush);
     add_changes(object, o, row);
     add_declared(object, o);
+    add_cache(object, o, row);
     return object;
 }
 

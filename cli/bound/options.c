@@ -9,9 +9,10 @@
 
 #define COMMAND "bound"
 
-#define LEAST_CAP  0x1p-126 /* a normal number of binary32 */
-#define MOST_SCORE 1e30     /* of a cap, a slope, a bias or a sink */
-#define MOST_ERROR 0x1p-6   /* of a function, as the gate has it */
+#define LEAST_CAP   0x1p-126 /* a normal number of binary32 */
+#define MOST_SCORE  1e30     /* of a cap, a slope, a bias or a sink */
+#define LEAST_SCALE 1e-30
+#define MOST_ERROR  0x1p-6 /* of a function, as the gate has it */
 
 enum option_value {
     KEYS = 1000,
@@ -51,6 +52,13 @@ enum option_value {
     NORMALISES,
     DIVIDE_ERROR,
     EPSILON,
+    CACHE,
+    CACHE_K,
+    CACHE_V,
+    SCALE_K,
+    SCALE_V,
+    DEQUANTISED_K,
+    DEQUANTISED_V,
     CASE,
     SAVE,
     JSON,
@@ -96,6 +104,13 @@ static const struct option names[] = {
     {"normalises", no_argument, NULL, NORMALISES},
     {"divide-error", required_argument, NULL, DIVIDE_ERROR},
     {"epsilon", required_argument, NULL, EPSILON},
+    {"cache", required_argument, NULL, CACHE},
+    {"cache-k", required_argument, NULL, CACHE_K},
+    {"cache-v", required_argument, NULL, CACHE_V},
+    {"scale-k", required_argument, NULL, SCALE_K},
+    {"scale-v", required_argument, NULL, SCALE_V},
+    {"dequantised-k", required_argument, NULL, DEQUANTISED_K},
+    {"dequantised-v", required_argument, NULL, DEQUANTISED_V},
     {"case", required_argument, NULL, CASE},
     {"save", required_argument, NULL, SAVE},
     {"json", no_argument, NULL, JSON},
@@ -119,6 +134,32 @@ static int read_format(const char *option, const char *text, const char *const *
     return 0;
 }
 
+/* Caches of 8 bits. */
+static int read_cache(struct bound_options *o, int option, const char *name, const char *text) {
+    int i = 0;
+    switch (option) {
+    case CACHE:
+    case CACHE_K:
+    case CACHE_V:
+        if (argument_name(COMMAND, name, text, bound_cache_names, &i) != 0) {
+            return -1;
+        }
+        o->cache.k = option == CACHE_V ? o->cache.k : bound_cache_of(i);
+        o->cache.v = option == CACHE_K ? o->cache.v : bound_cache_of(i);
+        return 0;
+    case SCALE_K:
+        return argument_number(COMMAND, name, text, LEAST_SCALE, MOST_SCORE, &o->k_scale);
+    case SCALE_V:
+        return argument_number(COMMAND, name, text, LEAST_SCALE, MOST_SCORE, &o->v_scale);
+    case DEQUANTISED_K:
+        return read_format(name, text, format_names, &o->k_dequantised);
+    case DEQUANTISED_V:
+        return read_format(name, text, format_names, &o->v_dequantised);
+    default: /* argument_next() said what is wrong */
+        return -1;
+    }
+}
+
 /* What else a kernel declares (GATE-15). */
 static int read_declared(struct bound_options *o, int option, const char *name, const char *text) {
     switch (option) {
@@ -135,8 +176,8 @@ static int read_declared(struct bound_options *o, int option, const char *name, 
         return argument_number(COMMAND, name, text, 0.0, MOST_ERROR, &o->divide_error);
     case EPSILON:
         return argument_number(COMMAND, name, text, 0.0, MOST_ERROR, &o->epsilon);
-    default: /* argument_next() said what is wrong */
-        return -1;
+    default:
+        return read_cache(o, option, name, text);
     }
 }
 
@@ -172,6 +213,14 @@ static int read_class(struct bound_options *o, int option, const char *name, con
     switch (option) {
     case INPUT:
         o->input_given = 1;
+        for (const char *const *of = bound_cache_names + 1; *of != NULL; of++) {
+            if (strcmp(text, *of) == 0) {
+                return argument_refuse(COMMAND,
+                                       "--input %s: a query has 16 or 32 bits; K and V "
+                                       "may have 8: --cache %s",
+                                       text, text);
+            }
+        }
         return read_format(name, text, format_names, &o->input);
     case WEIGHTS:
         return read_format(name, text, format_names, &o->weights);
@@ -305,6 +354,26 @@ static int check_changes(const struct bound_options *o, unsigned long long given
     return 0;
 }
 
+static int check_cache(const struct bound_options *o, unsigned long long given) {
+    static const struct {
+        int option, is_v;
+        const char *name;
+    } of[] = {{SCALE_K, 0, "scale-k"},
+              {SCALE_V, 1, "scale-v"},
+              {DEQUANTISED_K, 0, "dequantised-k"},
+              {DEQUANTISED_V, 1, "dequantised-v"}};
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        int cache = of[i].is_v ? o->cache.v : o->cache.k;
+        if (is_given(given, of[i].option) && cache == CP_CACHE_PLAIN) {
+            return argument_refuse(COMMAND,
+                                   "--%s is of a cache of 8 bits: add --cache-%s e4m3, "
+                                   "e5m2 or int8",
+                                   of[i].name, of[i].is_v ? "v" : "k");
+        }
+    }
+    return 0;
+}
+
 static int check_declared(const struct bound_options *o) {
     if (o->n_parts + o->part_keys > 0 && o->merges != MERGES_ANY) {
         return argument_refuse(COMMAND,
@@ -338,7 +407,7 @@ static int check(struct bound_options *o, unsigned long long given) {
             "--case brings its own row: --keys, --head-dim, --value-dim, --family and --seed do "
             "not apply");
     }
-    if (check_changes(o, given) != 0 || check_declared(o) != 0) {
+    if (check_changes(o, given) != 0 || check_declared(o) != 0 || check_cache(o, given) != 0) {
         return -1;
     }
     if (o->save_file != NULL && strcmp(o->save_file, "-") == 0) {
@@ -401,7 +470,9 @@ int bound_options_parse(struct bound_options *o, int argc, char **argv) {
                                 .part_lse = CP_FP32,
                                 .output = CP_FP16,
                                 .exp_error = 0x1p-23,
-                                .tanh_error = 0x1p-22};
+                                .tanh_error = 0x1p-22,
+                                .k_dequantised = CP_FP32,
+                                .v_dequantised = CP_FP32};
     optind = 0;
     while ((option = argument_next(COMMAND, argc, argv, "h", names, &index)) != -1) {
         option = option == 'h' ? HELP : option;

@@ -106,6 +106,21 @@ static void print_changes(FILE *file, const struct bound_options *o, const struc
     print_list(file, text);
 }
 
+/* Of K or V; nothing where it is plain. */
+static void append_cache(char *text, const char *name, int cache, double scale, int type) {
+    if (cache != CP_CACHE_PLAIN) {
+        append(text, "%s in %s times %.4g, which is multiplied in %s", name,
+               bound_cache_name(cache), scale, bound_format_name(type));
+    }
+}
+
+static void print_cache(FILE *file, const struct bound_options *o, const struct bound_row *row) {
+    char text[LIST] = "";
+    append_cache(text, "K", o->cache.k, row->k_scale, o->k_dequantised);
+    append_cache(text, "V", o->cache.v, row->v_scale, o->v_dequantised);
+    print_list(file, text);
+}
+
 /* What else a kernel declares; nothing where that is usual. */
 static void print_declared(FILE *file, const struct bound_options *o) {
     char text[LIST] = "";
@@ -156,6 +171,7 @@ static void print_class(FILE *file, const struct bound_options *o, const struct 
     print_wrapped(file, 8, text);
     print_changes(file, o, row);
     print_declared(file, o);
+    print_cache(file, o, row);
 }
 
 static void print_shares(FILE *file, const struct bound_figures *f) {

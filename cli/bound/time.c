@@ -89,8 +89,9 @@ static int time_row(FILE *file, const struct bound_options *options, int keys) {
     w.part_o = w.o + d;
     w.scratch = w.part_o + d;
     bound_row_fill(&w.row, &o);
-    (void)bound_class(&o, &w.row, &(struct bound_largest){10.0, 10.0, 10.0, 0.0}, &w.arithmetic,
-                      &w.counts);
+    (void)bound_class(&o, &w.row,
+                      &(struct bound_largest){.score = 10.0, .products = 10.0, .key = 10.0},
+                      &w.arithmetic, &w.counts);
     print_row(file, &w);
     free(w.expected);
     bound_row_free(&w.row);

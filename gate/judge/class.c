@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "chunkproof/number8.h"
+#include "chunkproof/number.h"
 #include "cli/bound/bound.h"
 #include "gate/case/cache.h"
 #include "gate/judge/class.h"
@@ -126,49 +126,14 @@ static void scale_query(const struct cp_kernel *kernel, const struct gate_rotate
     bound_scale_query(product, bound_rounding(class, type, 0), rotated->key, s);
 }
 
-/* NUM-19: where a number of K is multiplied by its scale, or the query, or the score. `growth` is
- * h, and `left` what one product leaves of a number. */
-static void scale_keys(const struct cp_kernel *kernel, const struct gate_rotated *rotated,
-                       double growth, double left, double product_tiny,
-                       struct cp_score_arithmetic *s) {
-    double number = cp_number8_largest(kernel->cache.k) + 1.0; /* or -128 */
-    double larger = fmax(1.0, rotated->k_scale) * growth;
-    double e = fmax(rotated->query * left, number * product_tiny);
-    s->term_tiny = larger * (s->term_tiny + (1.0 + s->term_unit) * e) * (1.0 + 0x1p-40);
-    s->tiny *= larger;
-    s->term_unit = (growth * (1.0 + s->term_unit) - 1.0) * (1.0 + 0x1p-40);
-}
-
-/* NUM-19: where a number of V is multiplied by its scale, or P, or o. */
-static void scale_values(const struct gate_rotated *rotated, double growth, double left,
-                         struct cp_format product, struct cp_arithmetic *a) {
-    double unit = fmax(a->weights.unit, product.unit);
-    double tiny = a->weights.tiny + 4.0 * product.tiny * (unit / product.unit);
-    a->weights.tiny =
-        (growth + (growth - 1.0) / unit) * tiny * rotated->over_scale * (1.0 + 0x1p-40);
-    a->weights.unit = (growth * (1.0 + unit) - 1.0) * (1.0 + 0x1p-40);
-    a->eta_o = a->eta_o * fmax(1.0, rotated->v_scale) + left + product.tiny;
-}
-
-/* CONV-10: a product with a scale is rounded in binary32, and then to k_dequantised, or
- * v_dequantised. What is left of a number of K is rotated, where keys are. */
 static void dequantise(const struct cp_kernel *kernel, const struct gate_rotated *rotated,
                        struct cp_arithmetic *a) {
-    const struct cp_kernel_class *class = &kernel->arithmetic;
-    int wide = class->score == CP_SUM_FP64;
-    struct cp_format product = bound_rounding(class, wide ? CP_FP64 : CP_FP32, 0);
-    for (int is_v = 0; is_v < 2; is_v++) {
-        int type = is_v ? class->v_dequantised : class->k_dequantised;
-        struct cp_format to = bound_rounding(class, type, type == CP_FP32 || wide);
-        double growth = (1.0 + to.unit) * (1.0 + product.unit) * (1.0 + product.unit);
-        double left = to.tiny + (1.0 + to.unit) * product.tiny;
-        if (!is_v && kernel->cache.k != CP_CACHE_PLAIN) {
-            double rotates = kernel->keys != CP_KEYS_PLACED ? 4.0 : 1.0;
-            scale_keys(kernel, rotated, growth, rotates * left, product.tiny, &a->score);
-        } else if (is_v && kernel->cache.v != CP_CACHE_PLAIN) {
-            scale_values(rotated, growth, left, product, a);
-        }
-    }
+    const struct bound_scales scales = {.query = rotated->query,
+                                        .over_v = rotated->over_scale,
+                                        .k = rotated->k_scale,
+                                        .v = rotated->v_scale,
+                                        .rotates = kernel->keys != CP_KEYS_PLACED};
+    bound_dequantise(&kernel->arithmetic, &kernel->cache, &scales, a);
 }
 
 static void class_of_score(const struct cp_kernel *kernel, int d,
