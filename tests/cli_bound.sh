@@ -382,8 +382,8 @@ more "products with scales" --cache int8 --scale-k 0.25 --scale-v 0.25 --weights
     --case "$work/eights.json"
 ok "a cache has its numbers" same --cache e4m3 --seed 4 --keys 30 --head-dim 8 -- --cache e4m3 \
     --seed 4 --keys 30 --head-dim 8 --save "$work/cached.json"
-ok "and a file has them, too" same --cache e4m3 --case "$work/cached.json" -- --cache e4m3 --seed 4 \
-    --keys 30 --head-dim 8
+ok "and a file has them, too" same --cache e4m3 --case "$work/cached.json" -- --cache e4m3 \
+    --seed 4 --keys 30 --head-dim 8
 ok "zeros have any scale" json "t['class']['scale_k'] == 1 and t['claimed'] == 1" --cache-k int8 \
     --case "$work/zero.json"
 ok "what is near the end is rounded to it" right --cache-k int8 --scale-k 0.00787401574803 \
@@ -549,7 +549,8 @@ for option in "weights fp32" "output bf16" "score fp16" "family ties" "seed 9" "
     "partials fp16" "divide deferred" "exp-error 0.1" "scaled-query fp16" \
     "cap 5" "slope 1" "bias 1" "sink 1" "merges any" "parts 2" "part-keys 2" "factors fp16" \
     "cache e4m3" "cache-k e4m3" "cache-v e4m3" "scale-k 1" "scale-v 1" "dequantised-k fp16" \
-    "dequantised-v fp16" "divide-error 1e-3" "epsilon 1e-3" normalises cap-last "tanh-error 1e-3" "tanh-absolute 1e-3" \
+    "dequantised-v fp16" "divide-error 1e-3" "epsilon 1e-3" normalises \
+    cap-last "tanh-error 1e-3" "tanh-absolute 1e-3" \
     "input bf16" truncate flush rounded-sum json \
         "save $work/x"; do
     # shellcheck disable=SC2086 # an option and its value

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report as JSON. One object:
  *   version, keys, head_dim, value_dim, input, and case (a file's name) or family and seed
- *   class      the options of the kernel's class
+ *   class      the options of the kernel's class; null what it has not: a cap, a slope, a sink, a
+ *              scale. "biases": whether there is a table; "parts", "part_keys": 0 for one a chunk
  *   declared   the same as numbers (NUM-6 to NUM-8), for cp_tolerance(): {arithmetic, counts},
  *              with the members of struct cp_arithmetic and struct cp_counts under their names
  *   elements, claimed    numbers of the output; those that have a bound

@@ -312,6 +312,8 @@ static int read_option(struct bound_options *o, int option, const char *name, co
     }
 }
 
+_Static_assert(HELP - KEYS < 64, "a bit for each option");
+
 static int is_given(unsigned long long given, int option) {
     return (given >> (option - KEYS) & 1U) != 0;
 }
