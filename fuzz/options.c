@@ -115,9 +115,13 @@ static int read_show(int argc, char **argv) {
         return -1;
     }
     int sources = (o.n_prompts > 0) + (o.script != NULL) + (o.example != NULL);
-    return o.help || (is_within(o.chunk_size, 0, SHOW_MAX_CHUNK_SIZE) &&
-                      is_within(o.capacity, 0, SHOW_MAX_CHUNKS) && is_within(o.width, 60, 1000) &&
-                      sources == 1 && (o.example == NULL || show_example(o.example) != NULL));
+    return o.help ||
+           (is_within(o.chunk_size, 0, SHOW_MAX_CHUNK_SIZE) &&
+            is_within(o.capacity, 0, SHOW_MAX_CHUNKS) && is_within(o.width, 60, 1000) &&
+            is_within(o.window, 0, SHOW_MAX_WINDOW) && is_within(o.ahead, 0, SHOW_MAX_WINDOW) &&
+            is_within(o.kept, 0, o.window > 0 ? SHOW_MAX_WINDOW : 0) &&
+            is_within(o.rows, 0, SHOW_MAX_ROWS) && sources == 1 &&
+            (o.example == NULL || show_example(o.example) != NULL));
 }
 
 static int read_bound(int argc, char **argv) {

@@ -49,6 +49,10 @@ test_that "a forest as SVG" matches forest.svg --example forest -f svg
 test_that "two steps as SVG" matches steps.svg -s -f svg 'a b c d e' 'a b c d'
 test_that "two steps as DOT" matches steps.dot -s -f dot 'a b c d e' 'a b c d'
 test_that "the help" matches help.txt --help
+test_that "windows as text" matches window.txt --example figure2 --window 6 --kept 1
+test_that "windows as SVG" matches window.svg --example figure2 --window 6 --kept 1 --rows 2 -f svg
+test_that "a tree of tokens as text" matches tree.txt --tree 0,0,1,2 --sinks \
+    'a b c d e n0 n1 n2 n3 n4'
 
 # ---- What they must say, whatever they look like ----
 
@@ -221,8 +225,10 @@ text_is_narrow() {
         echo "join wide: $(printf '日本語 %.0s' $(seq 32))"
     } >wide.script
     for width in 60 80 132; do
-        { show --script wide.script --width $width && show --example forest -s --width $width;
-            } >wide.txt || return 1
+        { show --script wide.script --width $width && show --example forest -s --width $width &&
+            show --script wide.script --width $width --window 40 --kept 2 --ahead 3 --rows 5 &&
+            show --script wide.script --width $width --tree "$(seq -s, 0 15)"
+        } >wide.txt || return 1
         python3 - $width <<'END' || return 1
 import sys, unicodedata
 def columns(line): return sum(1 + (unicodedata.east_asian_width(c) == "W") for c in line)
@@ -234,13 +240,58 @@ END
 
 help_is_narrow() { show --help >help && ! grep -nE '.{81}' help; }
 
-ascii_is_ascii() { ! show --example forest --steps --ascii | LC_ALL=C grep -n '[^ -~]'; }
+ascii_is_ascii() {
+    ! { show --example forest --steps --ascii && show --example figure2 --window 3 --ascii; } |
+        LC_ALL=C grep -n '[^ -~]'
+}
 
 test_that "SVG has each word as it is" svg_is_faithful
 test_that "DOT has each word as it is" dot_is_faithful
 test_that "text stays within its width" text_is_narrow
 test_that "the help stays within 80 columns" help_is_narrow
 test_that "--ascii is ASCII" ascii_is_ascii
+
+# ---- JSON ----
+
+schemas=python3
+"$schemas" -c 'import jsonschema' 2>/dev/null || schemas=/usr/bin/python3
+root=$(cd "$here/.." && pwd)
+
+# json EXPRESSION ARGUMENT...: the report, t, follows its schema, and the expression holds.
+json() {
+    local expression=$1
+    shift
+    show --format json "$@" >report.json && "$schemas" - "$expression" "$root" <<'END'
+import json, sys
+import jsonschema
+t = json.load(open("report.json"))
+schema = json.load(open(sys.argv[2] + "/spec/show-report.schema.json"))
+jsonschema.Draft7Validator.check_schema(schema)
+jsonschema.Draft7Validator(schema).validate(t)
+for row in t["keys"]["rows"] if t["keys"] else []:
+    ranges = row["shared"] + row["own"]
+    assert row["n_seen"] == sum(r["end"] - r["begin"] for r in ranges), row
+if not eval("(" + sys.argv[1] + ")"):
+    sys.exit("false: " + sys.argv[1] + "\n" + json.dumps(t, indent=1))
+END
+}
+
+if "$schemas" -c 'import jsonschema' 2>/dev/null; then
+    test_that "JSON: without keys" json 't["keys"] is None and t["memory"] ==
+        {"chunks": 8, "tokens": 28, "apart_chunks": 14, "apart_tokens": 52}' --example figure2
+    test_that "JSON: tenants" json '[s["tenant"] for s in t["sequences"]].count("acme") == 1' \
+        --example forest
+    test_that "JSON: a window" json '[r["n_seen"] for r in t["keys"]["rows"]] == [7, 7, 7] and
+        t["keys"]["left_out"] == [1] and t["keys"]["chunk_first"] ==
+        [{"chunk": 0, "rows": [0, 1, 2]}, {"chunk": 1, "rows": []}, {"chunk": 2, "rows": [0]}]' \
+        --example figure2 --window 6 --kept 1
+    test_that "JSON: a tree of tokens" json 't["keys"]["parents"] == [None, 0, 0, 1, 2] and
+        t["keys"]["mask"][4] == [1, 0, 1, 0, 1] and t["keys"]["rows"][4]["own"] ==
+        [{"chunk": 3, "begin": 1, "end": 2}, {"chunk": 3, "begin": 3, "end": 4}]' \
+        --example figure2 --tree 0,0,1,2
+    test_that "JSON: hostile words" json 't["chunks"][0]["tokens"][2] == "\"quoted\""' \
+        --script hostile.script
+fi
 
 # ---- Bad input ----
 
@@ -313,7 +364,7 @@ test_that "nothing to draw" refused "nothing to draw"
 test_that "two sources" refused "only one of prompts" --example figure2 'a prompt'
 test_that "unknown example" refused \
     "no example is called 'figure3'; there are figure1, figure2, forest" --example figure3
-test_that "unknown format" refused "--format needs text, dot or svg, not 'png'" -f png a
+test_that "unknown format" refused "--format needs text, dot, svg or json, not 'png'" -f png a
 test_that "unknown option" refused "unrecognized option '--colour'" --colour a
 test_that "unknown short option" refused "invalid option -- 'x'" -sx a
 test_that "option without its value" refused "option '--width' requires an argument" a --width
@@ -323,6 +374,35 @@ test_that "capacity out of range" refused \
     "--capacity needs a whole number from 1 to 1024, not '1025'" -p 1025 a
 test_that "width out of range" refused "--width needs a whole number from 60 to 1000, not '59'" \
     -w 59 a
+test_that "a window of no key" refused \
+    "--window needs a whole number from 1 to 4194304, not '0'" --window 0 a
+test_that "kept tokens without a window" refused "--kept needs --window W" --kept 1 a
+test_that "a tree and a mask" refused "give only one of --tree and --mask" --tree 0 --mask m a
+test_that "a tree and rows" refused "--tree says how many rows there are; leave --rows out" \
+    --tree 0 --rows 2 a
+test_that "a parent behind its child" refused \
+    "--tree: node 2 has the parent 2; a parent comes before its children, so give 0 or 1" \
+    --tree 0,2 'a b c'
+test_that "no list of parents" refused "--tree: '0;1' is no list of parents" --tree '0;1' 'a b c'
+test_that "a tree of more tokens than there are" refused \
+    "--tree is about the last 3 tokens of each sequence, but S1 (p2) has 2; append 1 more to it" \
+    --tree 0,0 'a b c' 'd e'
+test_that "keys as DOT" refused "--format dot draws the tree alone" --window 2 -f dot a
+test_that "steps as JSON" refused "--format json has the end alone" --steps -f json a
+test_that "no such mask" refused "no/such: " --mask no/such a
+test_that "a directory as mask" refused ".: " --mask . a
+printf '# a mask\n11\n1\n' >short.mask
+test_that "a short row" refused \
+    "short.mask:3: 1 mark, but the rows before it have 2; give each row as many" \
+    --mask short.mask 'a b'
+printf '1y\n' >strange.mask
+test_that "no mark" refused "strange.mask:1: 'y' is no mark; write 1 or x" --mask strange.mask 'a b'
+printf '1\0\n' >zero.mask
+test_that "a byte of 0 in a mask" refused "zero.mask:1: byte 0 is no mark" --mask zero.mask 'a b'
+printf '# nothing\n' >empty.mask
+test_that "a mask without a row" refused "empty.mask: no row; write a line" --mask empty.mask 'a b'
+printf '%s\n' "$(printf '1%.0s' $(seq 1025))" >large.mask
+test_that "a mask that is too wide" refused "large.mask:1: more than 64 rows" --mask large.mask 'a'
 test_that "--source without an example" refused "--source needs --example" --source a
 
 # TREE-13: what was right is drawn, with --steps and without; a picture that would lack its end is

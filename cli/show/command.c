@@ -8,6 +8,7 @@
 
 #include "cli/base/command.h"
 #include "cli/base/text.h"
+#include "cli/show/keys.h"
 #include "cli/show/options.h"
 
 /* ---- Input ---- */
@@ -39,8 +40,9 @@ static const char *title_of(const struct show_options *options) {
 
 /* ---- Drawing ---- */
 
-static void draw(const struct show_options *options, struct show_svg *svg,
-                 const struct show_view *view, int is_end) {
+/* Returns an exit status. */
+static int draw(const struct show_options *options, struct show_svg *svg,
+                const struct show_view *view, int is_end) {
     switch (options->format) {
     case SHOW_DOT:
         show_dot(stdout, view, is_end);
@@ -55,16 +57,57 @@ static void draw(const struct show_options *options, struct show_svg *svg,
             show_text_step(stdout, view);
         }
         break;
+    case SHOW_JSON:
+        return show_json(stdout, view) == 0 ? EXIT_RIGHT : EXIT_BAD_USE;
     }
+    return EXIT_RIGHT;
+}
+
+/* Each sequence needs as many tokens as a row has bits. */
+static int check_lengths(const struct show_options *options, const struct show_world *world,
+                         const struct show_question *question) {
+    const struct cp_plan *plan = world->plan;
+    for (int s = 0; s < plan->n_sequences; s++) {
+        if (plan->sequence[s].n_tokens < question->n_bits) {
+            fprintf(stderr,
+                    "chunkproof show: --%s is about the last %d tokens of each sequence, but S%d "
+                    "(%s) has %d; append %d more to it, or let it leave\n",
+                    options->tree != NULL ? "tree" : "mask", question->n_bits, s,
+                    show_sequence_name(world, s), plan->sequence[s].n_tokens,
+                    question->n_bits - plan->sequence[s].n_tokens);
+            return EXIT_BAD_USE;
+        }
+    }
+    return EXIT_RIGHT;
+}
+
+/* The last drawing, with which keys each row sees where that is asked. */
+static int draw_end(const struct show_options *options, struct show_svg *svg,
+                    const struct show_view *view, const struct show_question *question) {
+    struct show_view with = *view;
+    struct show_keys keys;
+    if (question->n_rows == 0) {
+        return draw(options, svg, view, 1);
+    }
+    int status = check_lengths(options, view->world, question);
+    if (status == EXIT_RIGHT) {
+        status = show_keys_new(&keys, view->world->plan, question);
+        with.keys = &keys;
+        if (status == EXIT_RIGHT) {
+            status = draw(options, svg, &with, 1);
+        }
+        show_keys_free(&keys);
+    }
+    return status;
 }
 
 /* Applies the operations one after the other, drawing as asked for. When one fails, text ends with
  * what was right before it; a picture that would lack its end is not begun. */
 static int play(const struct show_options *options, struct show_svg *svg, struct show_world *world,
-                struct show_step *step) {
+                struct show_step *step, const struct show_question *question) {
     const struct show_script *script = world->script;
     struct show_view view = {
-        world, title_of(options), options->width, options->ascii, options->steps, 0, step};
+        world, title_of(options), options->width, options->ascii, options->steps, 0, step, NULL};
     for (int i = 0; i < script->n_operations; i++) {
         int status = show_world_apply(world, &script->operation[i], &step[i]);
         if (status != EXIT_RIGHT) {
@@ -78,11 +121,11 @@ static int play(const struct show_options *options, struct show_svg *svg, struct
             draw(options, svg, &view, 0);
         }
     }
-    draw(options, svg, &view, 1);
-    return EXIT_RIGHT;
+    return draw_end(options, svg, &view, question);
 }
 
-static int show_script(const struct show_options *options, const struct show_script *script) {
+static int show_script(const struct show_options *options, const struct show_script *script,
+                       const struct show_question *question) {
     int chunk_size = choose(options->chunk_size, script->chunk_size, SHOW_DEFAULT_CHUNK_SIZE);
     int capacity = choose(options->capacity, script->capacity, SHOW_DEFAULT_CAPACITY);
     struct show_world world;
@@ -95,7 +138,7 @@ static int show_script(const struct show_options *options, const struct show_scr
     show_svg_begin(&svg);
     int status = show_world_new(&world, script, chunk_size, capacity);
     if (status == EXIT_RIGHT) {
-        status = play(options, &svg, &world, step);
+        status = play(options, &svg, &world, step, question);
     }
     int is_drawn = options->format == SHOW_SVG && status == EXIT_RIGHT;
     show_svg_end(&svg, is_drawn ? stdout : NULL, title_of(options));
@@ -107,9 +150,39 @@ static int show_script(const struct show_options *options, const struct show_scr
     return status;
 }
 
+/* What the options ask about keys: all zeros where they ask nothing. */
+static int read_question(struct show_question *question, const struct show_options *options) {
+    int status = EXIT_RIGHT;
+    memset(question, 0, sizeof *question);
+    if (options->tree != NULL) {
+        status = show_question_from_tree(question, options->tree);
+    } else if (options->mask != NULL) {
+        status = show_question_from_mask(question, options->mask);
+    } else if (show_options_ask(options)) {
+        question->n_rows = options->rows > 0 ? options->rows : 1;
+    }
+    question->window = (struct cp_window){options->window, options->ahead, options->kept};
+    question->has_sink = options->sinks;
+    return status;
+}
+
+static int read_and_show(const struct show_options *options) {
+    struct show_question question;
+    struct show_script script;
+    int status = read_question(&question, options);
+    if (status == EXIT_RIGHT) {
+        status = read_input(&script, options);
+        if (status == EXIT_RIGHT) {
+            status = show_script(options, &script, &question);
+        }
+        show_script_free(&script);
+    }
+    show_question_free(&question);
+    return status;
+}
+
 int cp_command_show(int argc, char **argv) {
     struct show_options options;
-    struct show_script script;
     int status = EXIT_RIGHT;
     if (show_read_options(&options, argc, argv) != 0) {
         return EXIT_BAD_USE;
@@ -119,11 +192,7 @@ int cp_command_show(int argc, char **argv) {
     } else if (options.source) {
         fputs(show_example(options.example), stdout);
     } else {
-        status = read_input(&script, &options);
-        if (status == EXIT_RIGHT) {
-            status = show_script(&options, &script);
-        }
-        show_script_free(&script);
+        status = read_and_show(&options);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "chunkproof show: cannot write the drawing: %s\n", strerror(errno));

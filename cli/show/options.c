@@ -33,7 +33,8 @@ void show_help(FILE *out) {
           "                       64)\n"
           "  -s, --steps          draw after each operation, not only at the end\n"
           "  -f, --format FORMAT  text (default), dot (for graphviz: one digraph for each\n"
-          "                       drawing) or svg (one picture with all drawings)\n"
+          "                       drawing), svg (one picture with all drawings) or json\n"
+          "                       (the end alone; spec/show-report.schema.json)\n"
           "      --script FILE    read operations from FILE; - is the standard input\n"
           "      --example NAME   a built-in script: ",
           out);
@@ -42,6 +43,21 @@ void show_help(FILE *out) {
           "  -w, --width N        columns of the text, 60..1000 (default 80)\n"
           "      --ascii          text without box characters\n"
           "  -h, --help           this help\n"
+          "\n",
+          out);
+    fputs("which keys the query rows at the end of each sequence see, drawn as marks; both\n"
+          "phases are then those of these rows:\n"
+          "      --window W       the last W keys, the row's own among them (WINDOW-1)\n"
+          "      --ahead A        and A after its own (default 0)\n"
+          "      --kept N         and the first N, beside the window (default 0)\n"
+          "      --rows N         N rows at the last positions, 1..64 (default 1)\n"
+          "      --tree PARENTS   the last tokens are a tree of speculative tokens, with a\n"
+          "                       row each: 0,0,1,2 has the parents of nodes 1, 2, 3, 4;\n"
+          "                       node 0 is the first of these tokens (MASK-3)\n"
+          "      --mask FILE      a line of marks for each of the last rows, with one for\n"
+          "                       each of the last keys: 1 or x if the mask leaves it, 0\n"
+          "                       or . if it takes it away (MASK-1)\n"
+          "      --sinks          a sink, which each row merges once (SCORE-3)\n"
           "\n",
           out);
     fputs("a script is UTF-8 text with one operation in each line:\n"
@@ -66,6 +82,8 @@ void show_help(FILE *out) {
           "  chunkproof show --example figure2 --steps\n"
           "  chunkproof show --example figure2 --format svg >figure2.svg\n"
           "  chunkproof show --example forest --format dot | dot -Tpdf >forest.pdf\n"
+          "  chunkproof show --example figure2 --window 6 --kept 1\n"
+          "  chunkproof show --example figure2 --tree 0,0,1,2\n"
           "  chunkproof show --example forest --source >my.script\n"
           "\n"
           "exit status:\n"
@@ -74,6 +92,36 @@ void show_help(FILE *out) {
           "     are checked after each operation\n"
           "  2  bad use or bad input, the pool is full, or the drawing cannot be written\n",
           out);
+}
+
+int show_options_ask(const struct show_options *options) {
+    return options->window > 0 || options->ahead > 0 || options->rows > 0 || options->sinks ||
+           options->tree != NULL || options->mask != NULL;
+}
+
+/* Options about keys that fit together, and a format that draws them. */
+static int check_keys(const struct show_options *options) {
+    int is_asked = show_options_ask(options);
+    const char *rows = options->tree != NULL ? "--tree" : "--mask";
+    if (options->kept > 0 && options->window == 0) {
+        return argument_refuse(COMMAND, "--kept needs --window W: a row without a window sees the "
+                                        "first keys anyway");
+    }
+    if (options->tree != NULL && options->mask != NULL) {
+        return argument_refuse(COMMAND, "give only one of --tree and --mask");
+    }
+    if (options->rows > 0 && (options->tree != NULL || options->mask != NULL)) {
+        return argument_refuse(COMMAND, "%s says how many rows there are; leave --rows out", rows);
+    }
+    if (is_asked && options->format == SHOW_DOT) {
+        return argument_refuse(COMMAND, "--format dot draws the tree alone; to see keys give "
+                                        "--format text, svg or json");
+    }
+    if (options->steps && options->format == SHOW_JSON) {
+        return argument_refuse(COMMAND, "--format json has the end alone, with what each step "
+                                        "changed; leave --steps out");
+    }
+    return 0;
 }
 
 /* One source of operations, and only one. */
@@ -97,10 +145,43 @@ static int check_sources(struct show_options *options) {
     return 0;
 }
 
+/* 1 when the option is one about keys; *status is then 0, or -1 after a message. */
+static int read_key_option(struct show_options *options, int option, int *status) {
+    *status = 0;
+    switch (option) {
+    case 'W':
+        *status = argument_int(COMMAND, "window", optarg, 1, SHOW_MAX_WINDOW, &options->window);
+        return 1;
+    case 'A':
+        *status = argument_int(COMMAND, "ahead", optarg, 0, SHOW_MAX_WINDOW, &options->ahead);
+        return 1;
+    case 'K':
+        *status = argument_int(COMMAND, "kept", optarg, 0, SHOW_MAX_WINDOW, &options->kept);
+        return 1;
+    case 'R':
+        *status = argument_int(COMMAND, "rows", optarg, 1, SHOW_MAX_ROWS, &options->rows);
+        return 1;
+    case 'T':
+        options->tree = optarg;
+        return 1;
+    case 'M':
+        options->mask = optarg;
+        return 1;
+    case 'S':
+        options->sinks = 1;
+        return 1;
+    default:
+        return 0;
+    }
+}
+
 static int read_option(struct show_options *options, int option) {
     static const char *const formats[] = {
-        [SHOW_TEXT] = "text", [SHOW_DOT] = "dot", [SHOW_SVG] = "svg", NULL};
-    int format = 0;
+        [SHOW_TEXT] = "text", [SHOW_DOT] = "dot", [SHOW_SVG] = "svg", [SHOW_JSON] = "json", NULL};
+    int format = 0, status;
+    if (read_key_option(options, option, &status)) {
+        return status;
+    }
     switch (option) {
     case 'c':
         return argument_int(COMMAND, "chunk-size", optarg, 1, SHOW_MAX_CHUNK_SIZE,
@@ -149,6 +230,13 @@ int show_read_options(struct show_options *options, int argc, char **argv) {
         {"example", required_argument, NULL, 'e'},
         {"source", no_argument, NULL, 'o'},
         {"width", required_argument, NULL, 'w'},
+        {"window", required_argument, NULL, 'W'},
+        {"ahead", required_argument, NULL, 'A'},
+        {"kept", required_argument, NULL, 'K'},
+        {"rows", required_argument, NULL, 'R'},
+        {"tree", required_argument, NULL, 'T'},
+        {"mask", required_argument, NULL, 'M'},
+        {"sinks", no_argument, NULL, 'S'},
         {"ascii", no_argument, NULL, 'a'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -179,5 +267,5 @@ int show_read_options(struct show_options *options, int argc, char **argv) {
                 "reads the file\n",
                 options->prompt[0], options->prompt[0]);
     }
-    return check_sources(options);
+    return check_sources(options) != 0 ? -1 : check_keys(options);
 }

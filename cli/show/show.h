@@ -3,13 +3,15 @@
  *
  * A script (show/script.c) is a list of operations; a world (show/world.c) is the tree and the plan
  * that they are applied to (show/apply.c), with the words behind the tokens; a view is what is
- * drawn of it, as text (show/text.c, show/tables.c), DOT (show/dot.c) or SVG (show/svg*.c).
+ * drawn of it, as text (show/text.c, show/tables.c), DOT (show/dot.c) or SVG (show/svg*.c), or
+ * written as JSON (show/json.c). Which keys each row sees (show/keys.c) is drawn where it is asked.
  */
 #ifndef CHUNKPROOF_CLI_SHOW_SHOW_H
 #define CHUNKPROOF_CLI_SHOW_SHOW_H
 
 #include <stdio.h>
 
+#include "chunkproof/attention.h"
 #include "chunkproof/plan.h"
 #include "chunkproof/tree.h"
 
@@ -17,6 +19,9 @@
 #define SHOW_MAX_CHUNK_SIZE   64
 #define SHOW_MAX_CHUNKS       1024
 #define SHOW_MAX_SCRIPT_BYTES (1 << 20)
+#define SHOW_MAX_ROWS         64        /* of a sequence */
+#define SHOW_MAX_BITS         1024      /* of a row of a mask */
+#define SHOW_MAX_WINDOW       (1 << 22) /* and ahead, kept: as of the gate's calls (WINDOW-1) */
 
 #define SHOW_DEFAULT_CHUNK_SIZE 4
 #define SHOW_DEFAULT_CAPACITY   64
@@ -135,6 +140,25 @@ int show_ends_at(const struct cp_tree *tree, int chunk, int from);
 /* The chunk above this one, or -1 for a root. */
 int show_parent(const struct cp_tree *tree, int chunk);
 
+/* ---- What is asked about keys ---- */
+
+/* All zeros: nothing. The rows of each sequence stand at its last positions (PREFILL-1). */
+struct show_question {
+    int n_rows; /* of each sequence */
+    struct cp_window window;
+    int n_bits;             /* of each row, for the last so many tokens; 0: no mask (MASK-1) */
+    unsigned char *is_left; /* [n_rows][n_bits] 1: the mask leaves the key; 0: it takes it away */
+    int *parent;            /* [n_rows] of the nodes of a tree, -1 of node 0; NULL: no tree */
+    int has_sink;           /* SCORE-3 */
+};
+
+/* Sets rows and mask: those of a tree of tokens, "0,0,1,2", the parents of the nodes 1 to 4; those
+ * of a file, a line of marks for each row. Returns an exit status, after a message unless it is
+ * EXIT_RIGHT. In any case the caller gives the question to show_question_free(). */
+int show_question_from_tree(struct show_question *question, const char *parents);
+int show_question_from_mask(struct show_question *question, const char *path);
+void show_question_free(struct show_question *question);
+
 /* ---- Views ---- */
 
 struct show_view {
@@ -145,6 +169,7 @@ struct show_view {
     int in_steps; /* a drawing after each operation */
     int n_steps;  /* applied so far */
     const struct show_step *step;
+    const struct show_keys *keys; /* which keys each row sees (show/keys.h); NULL: not asked */
 };
 
 void show_text_step(FILE *out, const struct show_view *view);
@@ -156,6 +181,9 @@ void show_tables_phases(FILE *out, const struct show_view *view);
 
 /* The plan in the papers' short form, "[C0,C1] x [0,2)  [C2] x [0,1)", wrapped. */
 void show_plan_in_short(FILE *out, const struct show_view *view, int indent);
+
+/* 0, or -1 when it cannot be written. */
+int show_json(FILE *out, const struct show_view *view);
 
 void show_dot(FILE *out, const struct show_view *view, int is_end);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/base/text.h"
+#include "cli/show/keys.h"
 
 /* Shared and own chunks also differ in their frame, not only in colour. */
 static const char style[] =
@@ -97,6 +98,9 @@ void show_svg_frame(struct show_svg *svg, const struct show_view *view, int is_e
     put_heading(svg, view, is_end);
     show_svg_tree(svg, view);
     if (is_end) {
+        if (view->keys != NULL) {
+            show_svg_keys(svg, view);
+        }
         show_svg_phases(svg, view);
         int top = svg->height;
         int left = put_lines(svg, SVG_MARGIN, view, show_tables_plan);

@@ -3,38 +3,9 @@
 #include <stdlib.h>
 
 #include "cli/base/text.h"
+#include "cli/show/keys.h"
+#include "cli/show/list.h"
 #include "cli/show/show.h"
-
-/* A list of short items that goes on in the next line, indented, when a line is full. */
-struct list {
-    FILE *out;
-    int width;
-    int indent;
-    int column;
-    int gap; /* blanks before the next item, if it is put in the same line */
-};
-
-static void list_put(struct list *list, const char *item) {
-    int columns = text_columns(item);
-    if (list->column > list->indent && list->column + list->gap + columns > list->width) {
-        fputc('\n', list->out);
-        text_put_blanks(list->out, list->indent);
-        list->column = list->indent;
-    } else {
-        text_put_blanks(list->out, list->gap);
-        list->column += list->gap;
-    }
-    fputs(item, list->out);
-    list->column += columns;
-    list->gap = 1;
-}
-
-/* An item, for example "C5", with the text before and after it. */
-static void list_put_number(struct list *list, const char *before, int number, const char *behind) {
-    char item[64];
-    snprintf(item, sizeof item, "%s%d%s", before, number, behind);
-    list_put(list, item);
-}
 
 static int digits(int number) {
     return snprintf(NULL, 0, "%d", number);
@@ -56,19 +27,19 @@ static void put_sequences(FILE *out, const struct show_view *view) {
         text_put_blanks(out, 12 - text_columns(name));
         fprintf(out, "  %6d  %6d ", path->n_tokens, path->n_shared * plan->chunk_size);
         free(name);
-        struct list list = {out, view->width, 35, 35, 1};
+        struct show_list list = {out, view->width, 35, 35, 1};
         for (int k = 0; k < path->n_chunks; k++) {
             if (k == path->n_shared && k > 0) {
-                list_put(&list, "|");
+                show_list_put(&list, "|");
             }
-            list_put_number(&list, "C", path->run[k].chunk, "");
+            show_list_put_number(&list, "C", path->run[k].chunk, "");
         }
         if (path->n_chunks == 0) {
-            list_put(&list, "(empty: no chunk)");
+            show_list_put(&list, "(empty: no chunk)");
         }
         if (tenant != NULL) {
-            list_put(&list, "(tenant");
-            list_put(&list, tenant);
+            show_list_put(&list, "(tenant");
+            show_list_put(&list, tenant);
             fputc(')', out);
         }
         fputc('\n', out);
@@ -89,33 +60,33 @@ static int run_end(const struct cp_plan *plan, int i) {
 
 void show_plan_in_short(FILE *out, const struct show_view *view, int indent) {
     const struct cp_plan *plan = view->world->plan;
-    struct list list = {out, view->width, indent, indent - 1, 1};
+    struct show_list list = {out, view->width, indent, indent - 1, 1};
     text_put_blanks(out, indent - 1);
     for (int i = 0; i < plan->n_shared; i = run_end(plan, i)) {
         for (int k = i; k < run_end(plan, i); k++) {
-            list_put_number(&list, k == i ? "[C" : "C", plan->shared[k].chunk,
-                            k + 1 < run_end(plan, i) ? "," : "]");
+            show_list_put_number(&list, k == i ? "[C" : "C", plan->shared[k].chunk,
+                                 k + 1 < run_end(plan, i) ? "," : "]");
         }
         char range[64];
         snprintf(range, sizeof range, "x [%d,%d)", plan->shared[i].begin, plan->shared[i].end);
-        list_put(&list, range);
+        show_list_put(&list, range);
         list.gap = 2;
     }
     for (int s = 0; s < plan->n_sequences; s++) {
         const struct cp_plan_sequence *path = &plan->sequence[s];
         for (int k = path->n_shared; k < path->n_chunks; k++) {
-            list_put_number(&list, k == path->n_shared ? "[C" : "C", path->run[k].chunk,
-                            k + 1 < path->n_chunks ? "," : "]");
+            show_list_put_number(&list, k == path->n_shared ? "[C" : "C", path->run[k].chunk,
+                                 k + 1 < path->n_chunks ? "," : "]");
         }
         if (path->n_shared < path->n_chunks) {
             char range[64];
             snprintf(range, sizeof range, "x [%d,%d)", s, s + 1);
-            list_put(&list, range);
+            show_list_put(&list, range);
             list.gap = 2;
         }
     }
     if (plan->n_shared == 0 && list.column < indent) {
-        list_put(&list, "(empty)");
+        show_list_put(&list, "(empty)");
     }
     fputc('\n', out);
 }
@@ -147,9 +118,9 @@ static void put_paths(FILE *out, const struct show_view *view) {
         const struct cp_plan_sequence *path = &plan->sequence[s];
         int label =
             fprintf(out, "%6d  %8d  %8d  %8d ", s, path->n_tokens, path->n_chunks, path->n_shared);
-        struct list list = {out, view->width, label + 1, label, 1};
+        struct show_list list = {out, view->width, label + 1, label, 1};
         for (int k = 0; k < path->n_chunks; k++) {
-            list_put_number(&list, "C", path->run[k].chunk, "");
+            show_list_put_number(&list, "C", path->run[k].chunk, "");
         }
         fputc('\n', out);
     }
@@ -178,10 +149,10 @@ static void put_chunk_first(FILE *out, const struct show_view *view) {
     for (int i = 0; i < plan->n_shared; i++) {
         const struct cp_shared_chunk *shared = &plan->shared[i];
         int label = fprintf(out, "%*sC%d ", 5 - digits(shared->chunk), "", shared->chunk);
-        struct list list = {out, view->width, label + 2, label, 1};
-        list_put(&list, times);
+        struct show_list list = {out, view->width, label + 2, label, 1};
+        show_list_put(&list, times);
         for (int s = shared->begin; s < shared->end; s++) {
-            list_put_number(&list, "q", s, "");
+            show_list_put_number(&list, "q", s, "");
         }
         fputc('\n', out);
     }
@@ -201,16 +172,16 @@ static void put_sequence_first(FILE *out, const struct show_view *view) {
     for (int s = 0; s < plan->n_sequences; s++) {
         const struct cp_plan_sequence *path = &plan->sequence[s];
         int label = fprintf(out, "%*sq%d:", 5 - digits(s), "", s);
-        struct list list = {out, view->width, label + 1, label, 1};
+        struct show_list list = {out, view->width, label + 1, label, 1};
         for (int k = 0; k < path->n_chunks; k++) {
             if (k > 0) {
-                list_put(&list, merge);
+                show_list_put(&list, merge);
             }
-            list_put_number(&list, k < path->n_shared ? "(C" : "C", path->run[k].chunk,
-                            k < path->n_shared ? ")" : "");
+            show_list_put_number(&list, k < path->n_shared ? "(C" : "C", path->run[k].chunk,
+                                 k < path->n_shared ? ")" : "");
         }
         if (path->n_chunks == 0) {
-            list_put(&list, "no key, so out = 0");
+            show_list_put(&list, "no key, so out = 0");
         }
         fputc('\n', out);
     }
@@ -242,9 +213,13 @@ void show_tables_plan(FILE *out, const struct show_view *view) {
 }
 
 void show_tables_phases(FILE *out, const struct show_view *view) {
-    put_chunk_first(out, view);
-    fputc('\n', out);
-    put_sequence_first(out, view);
+    if (view->keys != NULL) {
+        show_keys_phases(out, view);
+    } else {
+        put_chunk_first(out, view);
+        fputc('\n', out);
+        put_sequence_first(out, view);
+    }
     fputc('\n', out);
     put_memory(out, view);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/base/text.h"
+#include "cli/show/keys.h"
 #include "cli/show/show.h"
 
 /* The characters that the tree is drawn with. */
@@ -239,5 +240,9 @@ void show_text_end(FILE *out, const struct show_view *view) {
     fputc('\n', out);
     show_tables_plan(out, view);
     fputc('\n', out);
+    if (view->keys != NULL) {
+        show_keys_text(out, view);
+        fputc('\n', out);
+    }
     show_tables_phases(out, view);
 }
