@@ -120,8 +120,8 @@ static int read_show(int argc, char **argv) {
             is_within(o.capacity, 0, SHOW_MAX_CHUNKS) && is_within(o.width, 60, 1000) &&
             is_within(o.window, 0, SHOW_MAX_WINDOW) && is_within(o.ahead, 0, SHOW_MAX_WINDOW) &&
             is_within(o.kept, 0, o.window > 0 ? SHOW_MAX_WINDOW : 0) &&
-            is_within(o.rows, 0, SHOW_MAX_ROWS) && sources == 1 &&
-            (o.example == NULL || show_example(o.example) != NULL));
+            is_within(o.rows, 0, SHOW_MAX_ROWS) && is_within(o.page_size, 0, SHOW_MAX_PAGE) &&
+            sources == 1 && (o.example == NULL || show_example(o.example) != NULL));
 }
 
 static int read_bound(int argc, char **argv) {

@@ -51,6 +51,8 @@ test_that "two steps as DOT" matches steps.dot -s -f dot 'a b c d e' 'a b c d'
 test_that "the help" matches help.txt --help
 test_that "windows as text" matches window.txt --example figure2 --window 6 --kept 1
 test_that "windows as SVG" matches window.svg --example figure2 --window 6 --kept 1 --rows 2 -f svg
+test_that "pages as text" matches pages.txt --example figure2 --page-size 3
+test_that "pages as SVG" matches pages.svg --example figure2 --page-size 16 -f svg
 test_that "a tree of tokens as text" matches tree.txt --tree 0,0,1,2 --sinks \
     'a b c d e n0 n1 n2 n3 n4'
 
@@ -227,6 +229,7 @@ text_is_narrow() {
     for width in 60 80 132; do
         { show --script wide.script --width $width && show --example forest -s --width $width &&
             show --script wide.script --width $width --window 40 --kept 2 --ahead 3 --rows 5 &&
+            show --script wide.script --width $width --page-size 5 &&
             show --script wide.script --width $width --tree "$(seq -s, 0 15)"
         } >wide.txt || return 1
         python3 - $width <<'END' || return 1
@@ -241,7 +244,8 @@ END
 help_is_narrow() { show --help >help && ! grep -nE '.{81}' help; }
 
 ascii_is_ascii() {
-    ! { show --example forest --steps --ascii && show --example figure2 --window 3 --ascii; } |
+    ! { show --example forest --steps --ascii && show --example figure2 --window 3 --ascii &&
+        show --example figure2 --page-size 3 --ascii; } |
         LC_ALL=C grep -n '[^ -~]'
 }
 
@@ -289,6 +293,10 @@ if "$schemas" -c 'import jsonschema' 2>/dev/null; then
         t["keys"]["mask"][4] == [1, 0, 1, 0, 1] and t["keys"]["rows"][4]["own"] ==
         [{"chunk": 3, "begin": 1, "end": 2}, {"chunk": 3, "begin": 3, "end": 4}]' \
         --example figure2 --tree 0,0,1,2
+    test_that "JSON: pages" json 't["pages"]["block_table"] == [[0, -1], [1, 2], [3, 4]] and
+        t["pages"]["seq_lens"] == [16, 18, 18] and t["pages"]["indptr"] == [0, 1, 3, 5] and
+        t["pages"]["indices"] == [0, 1, 2, 3, 4] and t["pages"]["last_page_len"] == [16, 2, 2] and
+        t["pages"]["stored"] == 52 and t["keys"] is None' --example figure2 --page-size 16
     test_that "JSON: hostile words" json 't["chunks"][0]["tokens"][2] == "\"quoted\""' \
         --script hostile.script
 fi
@@ -387,6 +395,10 @@ test_that "no list of parents" refused "--tree: '0;1' is no list of parents" --t
 test_that "a tree of more tokens than there are" refused \
     "--tree is about the last 3 tokens of each sequence, but S1 (p2) has 2; append 1 more to it" \
     --tree 0,0 'a b c' 'd e'
+test_that "pages of no key" refused "--page-size needs a whole number from 1 to 256, not '0'" \
+    --page-size 0 a
+test_that "pages as DOT" refused "--format dot draws the tree alone; to see keys or pages give" \
+    --page-size 2 -f dot a
 test_that "keys as DOT" refused "--format dot draws the tree alone" --window 2 -f dot a
 test_that "steps as JSON" refused "--format json has the end alone" --steps -f json a
 test_that "no such mask" refused "no/such: " --mask no/such a

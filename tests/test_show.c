@@ -16,6 +16,8 @@
 #include "cli/base/command.h"
 #include "cli/base/text.h"
 #include "cli/show/keys.h"
+#include "cli/show/pages.h"
+#include "cli/show/svg.h"
 
 /* Three sequences of 10, 9 and 8 tokens. The first two share C0 and C1, and all of them C0. */
 static const char script_text[] = "chunk-size 4\n"
@@ -44,7 +46,7 @@ static void draw_world(struct fixture *f, const char *text) {
 static void ask(struct fixture *f, const char *text) {
     draw_world(f, text);
     assert_int_equal(show_keys_new(&f->keys, f->world.plan, &f->question), EXIT_RIGHT);
-    f->view = (struct show_view){&f->world, "test", 100, 1, 0, 0, NULL, &f->keys};
+    f->view = (struct show_view){&f->world, "test", 100, 1, 0, 0, NULL, &f->keys, NULL};
 }
 
 static void end(struct fixture *f) {
@@ -276,6 +278,90 @@ static void the_picture_of_phase_1_has_parts_where_a_row_sees_a_key(void **unuse
     end(&f);
 }
 
+/* ---- Pages ---- */
+
+static void page(struct fixture *f, struct show_pages *pages, const char *text, int size) {
+    draw_world(f, text);
+    show_pages_new(pages, f->world.plan, size);
+    f->view = (struct show_view){&f->world, "test", 100, 1, 0, 0, NULL, NULL, pages};
+}
+
+static void end_pages(struct fixture *f, struct show_pages *pages) {
+    show_pages_free(pages);
+    show_world_free(&f->world);
+    show_script_free(&f->script);
+}
+
+/* CONV-11: the example of spec/conventions.md, there with other numbers of pages. */
+static void sequences_share_full_pages(void **unused) {
+    struct fixture f = {.question = {0}};
+    struct show_pages pages;
+    (void)unused;
+    page(&f, &pages, "chunk-size 4\njoin a: a b c d e f\njoin b: a b c d g\njoin c:\n", 4);
+    assert_int_equal(pages.n, 3);
+    assert_int_equal(pages.n_owners[0], 2);
+    assert_int_equal(pages.n_owners[2], 1);
+    assert_int_equal(show_pages_stored(&pages), 4 + 2 + 1);
+    assert_prints(&f, show_pages_arrays,
+                  "    block_table   0 1\n                  0 2\n                  -1 -1\n"
+                  "    seq_lens      6 5 0\n");
+    assert_prints(&f, show_pages_arrays,
+                  "    indptr        0 2 4 4\n    indices       0 1 0 2\n"
+                  "    last_page_len 2 1 0\n"
+                  "Stored: 7 keys in 3 pages; 7 in 3 chunks\n");
+    end_pages(&f, &pages);
+}
+
+/* CONV-11: "a chunk of 5 keys and pages of 4 share one page, and each sequence has the fifth key in
+ * a page of its own". With pages of 3 it is one page, too. */
+static void a_page_that_ends_behind_shared_chunks_is_not_shared(void **unused) {
+    struct fixture f = {.question = {0}};
+    struct show_pages pages;
+    (void)unused;
+    page(&f, &pages, "chunk-size 5\njoin a: a b c d e f\njoin b: a b c d e g\n", 4);
+    assert_int_equal(pages.n, 3);
+    assert_int_equal(show_pages_table(&pages, 0, 1), 1);
+    assert_int_equal(show_pages_table(&pages, 1, 0), 0);
+    assert_int_equal(show_pages_table(&pages, 1, 1), 2);
+    assert_int_equal(show_pages_stored(&pages), 4 + 2 + 2);
+    assert_prints(&f, show_pages_text, "chunk |(C0)-----|C1_______|\n");
+    assert_prints(&f, show_pages_text, "page  |(P0)---|P1-____|\n");
+    end_pages(&f, &pages);
+}
+
+/* A sequence that ends with a full chunk, within a page: the longer one has the page for itself.
+ * CONV-11: 16 keys in pages of 16 are one page with 16 keys in it. */
+static void a_full_last_page_has_all_its_keys(void **unused) {
+    struct fixture f = {.question = {0}};
+    struct show_pages pages;
+    (void)unused;
+    page(&f, &pages,
+         "chunk-size 4\njoin a: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\njoin b: 1 2 3 4\n", 16);
+    assert_int_equal(pages.n, 2);
+    assert_int_equal(pages.last_tokens[0], 16);
+    assert_int_equal(pages.last_tokens[1], 4);
+    end_pages(&f, &pages);
+}
+
+/* Chunks C0 and P0 are shared, each drawn twice. Two pages, of 2 and 1 keys, have unused slots, and
+ * so have the chunks at their places. */
+static void the_picture_has_a_box_for_each_page(void **unused) {
+    struct fixture f = {.question = {0}};
+    struct show_pages pages;
+    struct show_svg svg;
+    (void)unused;
+    page(&f, &pages, "chunk-size 4\njoin a: a b c d e f\njoin b: a b c d g\n", 4);
+    show_svg_begin(&svg);
+    show_svg_pages(&svg, &f.view);
+    fflush(svg.out);
+    assert_squares(svg.text, "shared", 4);
+    assert_squares(svg.text, "own", 4);
+    assert_squares(svg.text, "unused", 4);
+    assert_int_equal(count(svg.text, ">(P0)</text>"), 2);
+    show_svg_end(&svg, NULL, "test");
+    end_pages(&f, &pages);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_window_slides_and_first_tokens_are_kept),
@@ -286,6 +372,10 @@ int main(void) {
         cmocka_unit_test(a_row_of_a_tree_sees_its_path),
         cmocka_unit_test(a_mask_and_a_window_both_count),
         cmocka_unit_test(parents_come_before_their_children),
+        cmocka_unit_test(sequences_share_full_pages),
+        cmocka_unit_test(a_page_that_ends_behind_shared_chunks_is_not_shared),
+        cmocka_unit_test(a_full_last_page_has_all_its_keys),
+        cmocka_unit_test(the_picture_has_a_box_for_each_page),
         cmocka_unit_test(the_picture_has_a_square_for_each_key),
         cmocka_unit_test(the_picture_of_phase_1_has_parts_where_a_row_sees_a_key),
     };

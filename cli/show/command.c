@@ -10,6 +10,7 @@
 #include "cli/base/text.h"
 #include "cli/show/keys.h"
 #include "cli/show/options.h"
+#include "cli/show/pages.h"
 
 /* ---- Input ---- */
 
@@ -81,9 +82,9 @@ static int check_lengths(const struct show_options *options, const struct show_w
     return EXIT_RIGHT;
 }
 
-/* The last drawing, with which keys each row sees where that is asked. */
-static int draw_end(const struct show_options *options, struct show_svg *svg,
-                    const struct show_view *view, const struct show_question *question) {
+/* The same with which keys each row sees, where that is asked. */
+static int draw_keys(const struct show_options *options, struct show_svg *svg,
+                     const struct show_view *view, const struct show_question *question) {
     struct show_view with = *view;
     struct show_keys keys;
     if (question->n_rows == 0) {
@@ -101,13 +102,29 @@ static int draw_end(const struct show_options *options, struct show_svg *svg,
     return status;
 }
 
+/* The last drawing, with pages where they are asked for. */
+static int draw_end(const struct show_options *options, struct show_svg *svg,
+                    const struct show_view *view, const struct show_question *question) {
+    struct show_view with = *view;
+    struct show_pages pages;
+    if (options->page_size == 0) {
+        return draw_keys(options, svg, view, question);
+    }
+    show_pages_new(&pages, view->world->plan, options->page_size);
+    with.pages = &pages;
+    int status = draw_keys(options, svg, &with, question);
+    show_pages_free(&pages);
+    return status;
+}
+
 /* Applies the operations one after the other, drawing as asked for. When one fails, text ends with
  * what was right before it; a picture that would lack its end is not begun. */
 static int play(const struct show_options *options, struct show_svg *svg, struct show_world *world,
                 struct show_step *step, const struct show_question *question) {
     const struct show_script *script = world->script;
     struct show_view view = {
-        world, title_of(options), options->width, options->ascii, options->steps, 0, step, NULL};
+        world, title_of(options), options->width, options->ascii, options->steps, 0, step, NULL,
+        NULL};
     for (int i = 0; i < script->n_operations; i++) {
         int status = show_world_apply(world, &script->operation[i], &step[i]);
         if (status != EXIT_RIGHT) {

@@ -4,6 +4,7 @@
 
 #include "chunkproof/version.h"
 #include "cli/show/keys.h"
+#include "cli/show/pages.h"
 
 static json_t *set(json_t *object, const char *name, json_t *value) {
     if (json_object_set_new(object, name, value) != 0) {
@@ -184,6 +185,34 @@ static json_t *keys_json(const struct show_keys *keys) {
     return set(object, "left_out", left_out_json(keys));
 }
 
+/* ---- Pages ---- */
+
+static json_t *numbers_json(const int *number, int n) {
+    json_t *array = json_array();
+    for (int i = 0; i < n; i++) {
+        array = json_with(array, json_integer(number[i]));
+    }
+    return array;
+}
+
+static json_t *pages_json(const struct show_pages *pages) {
+    int b = pages->plan->n_sequences;
+    json_t *table = json_array(), *lengths = json_array();
+    for (int s = 0; s < b; s++) {
+        json_t *row = json_array();
+        for (int i = 0; i < pages->width; i++) {
+            row = json_with(row, json_integer(show_pages_table(pages, s, i)));
+        }
+        table = json_with(table, row);
+        lengths = json_with(lengths, json_integer(pages->plan->sequence[s].n_tokens));
+    }
+    return json_pack("{s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:o}", "page_size", pages->size, "n_pages",
+                     pages->n, "stored", show_pages_stored(pages), "block_table", table, "seq_lens",
+                     lengths, "indptr", numbers_json(pages->begin, b + 1), "indices",
+                     numbers_json(pages->list, pages->begin[b]), "last_page_len",
+                     numbers_json(pages->last_tokens, b));
+}
+
 /* ---- All of it ---- */
 
 int show_json(FILE *out, const struct show_view *view) {
@@ -201,6 +230,7 @@ int show_json(FILE *out, const struct show_view *view) {
     report = set(report, "shared", shared_json(world->plan));
     report = set(report, "memory", memory_json(world->tree));
     report = set(report, "keys", view->keys != NULL ? keys_json(view->keys) : json_null());
+    report = set(report, "pages", view->pages != NULL ? pages_json(view->pages) : json_null());
     int status = report != NULL ? json_dumpf(report, out, JSON_INDENT(1)) : -1;
     json_decref(report);
     if (status == 0) {

@@ -58,6 +58,10 @@ void show_help(FILE *out) {
           "                       each of the last keys: 1 or x if the mask leaves it, 0\n"
           "                       or . if it takes it away (MASK-1)\n"
           "      --sinks          a sink, which each row merges once (SCORE-3)\n"
+          "\n"
+          "pages that are no chunks:\n"
+          "      --page-size N    pages of N keys, 1..256, beside the chunks, and the page\n"
+          "                       tables as engines have them (CONV-11)\n"
           "\n",
           out);
     fputs("a script is UTF-8 text with one operation in each line:\n"
@@ -84,6 +88,7 @@ void show_help(FILE *out) {
           "  chunkproof show --example forest --format dot | dot -Tpdf >forest.pdf\n"
           "  chunkproof show --example figure2 --window 6 --kept 1\n"
           "  chunkproof show --example figure2 --tree 0,0,1,2\n"
+          "  chunkproof show --example figure2 --page-size 3\n"
           "  chunkproof show --example forest --source >my.script\n"
           "\n"
           "exit status:\n"
@@ -113,9 +118,9 @@ static int check_keys(const struct show_options *options) {
     if (options->rows > 0 && (options->tree != NULL || options->mask != NULL)) {
         return argument_refuse(COMMAND, "%s says how many rows there are; leave --rows out", rows);
     }
-    if (is_asked && options->format == SHOW_DOT) {
-        return argument_refuse(COMMAND, "--format dot draws the tree alone; to see keys give "
-                                        "--format text, svg or json");
+    if ((is_asked || options->page_size > 0) && options->format == SHOW_DOT) {
+        return argument_refuse(COMMAND, "--format dot draws the tree alone; to see keys or pages "
+                                        "give --format text, svg or json");
     }
     if (options->steps && options->format == SHOW_JSON) {
         return argument_refuse(COMMAND, "--format json has the end alone, with what each step "
@@ -145,7 +150,7 @@ static int check_sources(struct show_options *options) {
     return 0;
 }
 
-/* 1 when the option is one about keys; *status is then 0, or -1 after a message. */
+/* 1 when the option is one about keys or pages; *status is then 0, or -1 after a message. */
 static int read_key_option(struct show_options *options, int option, int *status) {
     *status = 0;
     switch (option) {
@@ -169,6 +174,9 @@ static int read_key_option(struct show_options *options, int option, int *status
         return 1;
     case 'S':
         options->sinks = 1;
+        return 1;
+    case 'P':
+        *status = argument_int(COMMAND, "page-size", optarg, 1, SHOW_MAX_PAGE, &options->page_size);
         return 1;
     default:
         return 0;
@@ -237,6 +245,7 @@ int show_read_options(struct show_options *options, int argc, char **argv) {
         {"tree", required_argument, NULL, 'T'},
         {"mask", required_argument, NULL, 'M'},
         {"sinks", no_argument, NULL, 'S'},
+        {"page-size", required_argument, NULL, 'P'},
         {"ascii", no_argument, NULL, 'a'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},

@@ -4,7 +4,8 @@
  * A script (show/script.c) is a list of operations; a world (show/world.c) is the tree and the plan
  * that they are applied to (show/apply.c), with the words behind the tokens; a view is what is
  * drawn of it, as text (show/text.c, show/tables.c), DOT (show/dot.c) or SVG (show/svg*.c), or
- * written as JSON (show/json.c). Which keys each row sees (show/keys.c) is drawn where it is asked.
+ * written as JSON (show/json.c). Which keys each row sees (show/keys.c) and pages of another size
+ * (show/pages.c) are drawn where they are asked for.
  */
 #ifndef CHUNKPROOF_CLI_SHOW_SHOW_H
 #define CHUNKPROOF_CLI_SHOW_SHOW_H
@@ -19,8 +20,9 @@
 #define SHOW_MAX_CHUNK_SIZE   64
 #define SHOW_MAX_CHUNKS       1024
 #define SHOW_MAX_SCRIPT_BYTES (1 << 20)
-#define SHOW_MAX_ROWS         64        /* of a sequence */
-#define SHOW_MAX_BITS         1024      /* of a row of a mask */
+#define SHOW_MAX_ROWS         64   /* of a sequence */
+#define SHOW_MAX_BITS         1024 /* of a row of a mask */
+#define SHOW_MAX_PAGE         256
 #define SHOW_MAX_WINDOW       (1 << 22) /* and ahead, kept: as of the gate's calls (WINDOW-1) */
 
 #define SHOW_DEFAULT_CHUNK_SIZE 4
@@ -169,7 +171,8 @@ struct show_view {
     int in_steps; /* a drawing after each operation */
     int n_steps;  /* applied so far */
     const struct show_step *step;
-    const struct show_keys *keys; /* which keys each row sees (show/keys.h); NULL: not asked */
+    const struct show_keys *keys;   /* which keys each row sees (show/keys.h); NULL: not asked */
+    const struct show_pages *pages; /* of their own size (show/pages.h); NULL: not asked */
 };
 
 void show_text_step(FILE *out, const struct show_view *view);

@@ -7,6 +7,7 @@
 
 #include "cli/base/text.h"
 #include "cli/show/keys.h"
+#include "cli/show/pages.h"
 
 /* Shared and own chunks also differ in their frame, not only in colour. */
 static const char style[] =
@@ -98,6 +99,11 @@ void show_svg_frame(struct show_svg *svg, const struct show_view *view, int is_e
     put_heading(svg, view, is_end);
     show_svg_tree(svg, view);
     if (is_end) {
+        if (view->pages != NULL) {
+            show_svg_pages(svg, view);
+            put_lines(svg, SVG_MARGIN, view, show_pages_arrays);
+            svg->height += SVG_LINE;
+        }
         if (view->keys != NULL) {
             show_svg_keys(svg, view);
         }

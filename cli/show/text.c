@@ -4,6 +4,7 @@
 
 #include "cli/base/text.h"
 #include "cli/show/keys.h"
+#include "cli/show/pages.h"
 #include "cli/show/show.h"
 
 /* The characters that the tree is drawn with. */
@@ -240,6 +241,10 @@ void show_text_end(FILE *out, const struct show_view *view) {
     fputc('\n', out);
     show_tables_plan(out, view);
     fputc('\n', out);
+    if (view->pages != NULL) {
+        show_pages_text(out, view);
+        fputc('\n', out);
+    }
     if (view->keys != NULL) {
         show_keys_text(out, view);
         fputc('\n', out);
