@@ -55,6 +55,8 @@ test_that "pages as text" matches pages.txt --example figure2 --page-size 3
 test_that "pages as SVG" matches pages.svg --example figure2 --page-size 16 -f svg
 test_that "a tree of tokens as text" matches tree.txt --tree 0,0,1,2 --sinks \
     'a b c d e n0 n1 n2 n3 n4'
+test_that "a tree of tokens as SVG" matches tree.svg --tree 0,0,1 -f svg \
+    'a b c d e f g h' 'a b c d e'
 
 # ---- What they must say, whatever they look like ----
 

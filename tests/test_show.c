@@ -303,11 +303,11 @@ static void sequences_share_full_pages(void **unused) {
     assert_int_equal(pages.n_owners[2], 1);
     assert_int_equal(show_pages_stored(&pages), 4 + 2 + 1);
     assert_prints(&f, show_pages_arrays,
-                  "    block_table   0 1\n                  0 2\n                  -1 -1\n"
-                  "    seq_lens      6 5 0\n");
+                  "    block_table    0 1\n                   0 2\n                   -1 -1\n"
+                  "    seq_lens       6 5 0\n");
     assert_prints(&f, show_pages_arrays,
-                  "    indptr        0 2 4 4\n    indices       0 1 0 2\n"
-                  "    last_page_len 2 1 0\n"
+                  "    indptr         0 2 4 4\n    indices        0 1 0 2\n"
+                  "    last_page_len  2 1 0\n"
                   "Stored: 7 keys in 3 pages; 7 in 3 chunks\n");
     end_pages(&f, &pages);
 }

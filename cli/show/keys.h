@@ -62,6 +62,7 @@ void show_keys_title(FILE *out, const struct show_keys *keys);
 /* ---- Drawn (show/keys_text.c, show/keys_phases.c, show/svg_keys.c) ---- */
 
 void show_keys_text(FILE *out, const struct show_view *view);
+void show_keys_nodes(FILE *out, const struct show_view *view); /* of a tree of tokens */
 void show_keys_phases(FILE *out, const struct show_view *view);
 void show_svg_keys(struct show_svg *svg, const struct show_view *view);
 

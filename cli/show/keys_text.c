@@ -60,7 +60,7 @@ static void put_path(FILE *out, const int *parent, int node) {
     fprintf(out, "%d", node);
 }
 
-static void put_nodes(FILE *out, const struct show_view *view) {
+void show_keys_nodes(FILE *out, const struct show_view *view) {
     const struct show_question *question = view->keys->question;
     text_put_wrapped(out,
                      "Tree of speculative tokens: node i is token i of the last ones of each "
@@ -90,7 +90,6 @@ static void put_nodes(FILE *out, const struct show_view *view) {
         fputc('\n', out);
         free(path);
     }
-    fputc('\n', out);
 }
 
 /* ---- The rows of a sequence ---- */
@@ -169,7 +168,8 @@ void show_keys_text(FILE *out, const struct show_view *view) {
     put_legend(out, view);
     fputc('\n', out);
     if (view->keys->question->parent != NULL) {
-        put_nodes(out, view);
+        show_keys_nodes(out, view);
+        fputc('\n', out);
     }
     for (int s = 0; s < plan->n_sequences; s++) {
         int k = 0, from = 0;

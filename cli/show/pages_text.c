@@ -134,7 +134,7 @@ static void put_sequence(FILE *out, const struct show_view *view, int s, int per
 
 static void put_numbers(FILE *out, const struct show_view *view, const char *name,
                         const int *number, int n) {
-    int label = fprintf(out, "    %-13s", name);
+    int label = fprintf(out, "    %-14s", name);
     struct show_list list = {out, view->width, label + 1, label, 1};
     for (int i = 0; i < n; i++) {
         show_list_put_number(&list, "", number[i], "");
@@ -160,7 +160,7 @@ void show_pages_arrays(FILE *out, const struct show_view *view) {
     }
     put_numbers(out, view, "seq_lens", number, b);
     free(number);
-    fputs("and as those of FlashInfer do\n", out);
+    fputs("The same for kernels of FlashInfer\n", out);
     put_numbers(out, view, "indptr", pages->begin, b + 1);
     put_numbers(out, view, "indices", pages->list, pages->begin[b]);
     put_numbers(out, view, "last_page_len", pages->last_tokens, b);

@@ -106,6 +106,10 @@ void show_svg_frame(struct show_svg *svg, const struct show_view *view, int is_e
         }
         if (view->keys != NULL) {
             show_svg_keys(svg, view);
+            if (view->keys->question->parent != NULL) {
+                put_lines(svg, SVG_MARGIN, view, show_keys_nodes);
+                svg->height += SVG_LINE;
+            }
         }
         show_svg_phases(svg, view);
         int top = svg->height;

@@ -96,7 +96,10 @@ static void put_legend(struct show_svg *svg, const struct show_view *view) {
         }
     }
     show_svg_reach(svg, x);
-    svg->height += SQUARE + 10;
+    svg->height += SQUARE + SVG_LINE;
+    show_svg_text(svg->out, "note", SVG_MARGIN, svg->height,
+                  "(C0): a chunk that several sequences share. C3: one of its sequence alone");
+    svg->height += 8;
 }
 
 static int chunk_width(const struct show_keys *keys) {

@@ -153,7 +153,8 @@ void show_svg_phases(struct show_svg *svg, const struct show_view *view) {
     show_svg_text(svg->out, "head", SVG_MARGIN, svg->height + SVG_LINE,
                   "Phase 1, chunk first: a batch of queries");
     show_svg_text(svg->out, "note", SVG_MARGIN, svg->height + 2 * SVG_LINE,
-                  "each shared chunk is read once for all of them");
+                  phases.keys != NULL ? "2 of 4: keys that the row sees; hatched: no row"
+                                      : "each shared chunk is read once for all of them");
     show_svg_text(svg->out, "head", phases.second, svg->height + SVG_LINE,
                   "Phase 2, sequence first: one query each");
     show_svg_text(svg->out, "note", phases.second, svg->height + 2 * SVG_LINE,
