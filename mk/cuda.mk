@@ -7,8 +7,8 @@ gpu_bin := $(gpu_src:tests/gpu/%.cu=$(BUILD)/gpu/%)
 gpu_support := $(call object,tests/attend_case.c tests/bound.c tests/kept_case.c tests/mask_case.c \
 	tests/oracle.c tests/score_case.c)
 
-# What ptxas says of each kernel is kept beside the objects, that of all in ptxas.log. ccache goes by
-# the text of all headers, not by what the preprocessor makes of it: that differs by capability.
+# What ptxas says of each kernel is kept beside the objects, that of all in ptxas.log. ccache goes
+# by the text of all headers, not by what the preprocessor makes of it: that differs by capability.
 cuda_obj := $(launcher_src:kernels/%.cu=$(BUILD)/cuda/%.o)
 
 $(cuda_obj): $(BUILD)/cuda/%.o: kernels/%.cu \

@@ -182,8 +182,8 @@ static void entries_tell_heads_and_places_apart(void **state) {
     assert_true(steep > CASES / 15 && steep < CASES / 4);
 }
 
-/* GATE-4, with other numbers: slopes and tables are others, too, or else a kernel that keeps what an
- * earlier call gave would pass. ALiBi's slopes stay. */
+/* GATE-4, with other numbers: slopes and tables are others, too, or else a kernel that keeps what
+ * an earlier call gave would pass. ALiBi's slopes stay. */
 static void calls_that_run_again_have_other_biases(void **state) {
     struct cp_kernel kernel = kernel_of(ALL, 0);
     int tables = 0, other_tables = 0, slopes = 0, other_slopes = 0;

@@ -252,8 +252,8 @@ static void parts_have_the_bits_of_their_rows(void **state) {
     assert_true(parts > 20);
 }
 
-/* GATE-4, with other numbers: bits are others, or else a kernel that keeps what an earlier call gave
- * would pass; where a row has them stays. */
+/* GATE-4, with other numbers: bits are others, or else a kernel that keeps what an earlier call
+ * gave would pass; where a row has them stays. */
 static void calls_that_run_again_have_other_bits(void **state) {
     const struct cp_kernel kernel = kernel_of(CP_MASKS_BITS);
     int masked = 0, others = 0;

@@ -30,8 +30,8 @@ static double padding_number(const struct gate_problem *p, struct prng *random) 
     }
 }
 
-/* The padding of an element follows from its index, and repeats after so many elements: to draw each
- * anew takes longer than all else of a case. A prime number is no width of an array. */
+/* The padding of an element follows from its index, and repeats after so many elements: to draw
+ * each anew takes longer than all else of a case. A prime number is no width of an array. */
 #define PERIOD 509
 
 /* An array that is being filled, and its padding. */
