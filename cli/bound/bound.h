@@ -154,7 +154,7 @@ const char *bound_cache_name(int cache);
 
 /* K and V become numbers of the caches, times their scales. 0, or -1 after saying which number does
  * not fit. `name`: the case, or NULL. */
-int bound_cache_round(const struct bound_options *options, struct bound_row *row, const char *name);
+int bound_cache_round(const struct bound_options *options, struct bound_row *row, const char *file);
 
 /* The largest magnitudes of a row: of a score, changed or not, of the sum of its products'
  * magnitudes, of a number of a key, of the error of a shift (NUM-14), and of a number of q. */

@@ -51,11 +51,16 @@ static void put_legend(FILE *out, const struct show_view *view) {
 
 /* ---- A tree of speculative tokens ---- */
 
-/* The nodes on the way from node 0 to this one. */
+/* The nodes on the way from node 0 to this one: a parent is a node before its own. */
 static void put_path(FILE *out, const int *parent, int node) {
-    if (parent[node] >= 0) {
-        put_path(out, parent, parent[node]);
-        fputc(' ', out);
+    for (int i = 0; i < node; i++) {
+        int above = node;
+        while (above > i) {
+            above = parent[above];
+        }
+        if (above == i) {
+            fprintf(out, "%d ", i);
+        }
     }
     fprintf(out, "%d", node);
 }

@@ -105,10 +105,10 @@ static void put_sequence(FILE *out, const struct show_view *view, int s, int per
     int n_pages = pages->begin[s + 1] - pages->begin[s];
     char name[32];
     struct strip chunk = {"chunk", NULL, 0}, page = {"page", NULL, 0};
-    chunk.column = cli_allocate(NULL, (size_t)(path->n_chunks * plan->chunk_size * per_key),
-                                sizeof *chunk.column);
-    page.column =
-        cli_allocate(NULL, (size_t)(n_pages * pages->size * per_key), sizeof *page.column);
+    size_t slots = (size_t)path->n_chunks * (size_t)plan->chunk_size;
+    size_t in_pages = (size_t)n_pages * (size_t)pages->size;
+    chunk.column = cli_allocate(NULL, slots * (size_t)per_key, sizeof *chunk.column);
+    page.column = cli_allocate(NULL, in_pages * (size_t)per_key, sizeof *page.column);
     for (int k = 0; k < path->n_chunks; k++) {
         chunk_name(name, path, k);
         put_box(&chunk, marks, name, plan->chunk_size, path->run[k].n_tokens, per_key);

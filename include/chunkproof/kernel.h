@@ -376,14 +376,12 @@ struct cp_kernel_class {
     /* 1: each weight is divided by n, rounded to `weights`, and then multiplied by V, so that o is
      * not divided. Only where partial results are not, either, and with rounded_sum 0. */
     int normalises;
-    /* To which type the factors are rounded by which n and o change when the maximum does, and
-     * when partial results are combined: CP_FACTORS_... */
+    /* To what the factors of n and o are rounded when the maximum changes, and when partial results
+     * are combined: CP_FACTORS_... */
     int factors;
     int in_bits;   /* 1: scores are multiplied by log2(e), and weights are powers of two */
     int truncates; /* 1: results are truncated, not rounded to nearest */
-    /* 1: subnormal numbers become 0, in sums and in out (of binary16: those below 2^-14). Not in q,
-     * k and v: a number there counts as it is, so that a kernel that reads it as 0 errs. */
-    int flushes;
+    int flushes; /* 1: subnormal numbers become 0, in sums and in out, but not in q, k and v */
 
     /* Relative error of the exponential, from 0 to 2^-6. 2^-22 holds for expf(), and for exp2f() on
      * a GPU. A key may be left out where its weight is 0 in this arithmetic, as that of expf() is
@@ -410,14 +408,13 @@ struct cp_kernel_class {
 
     /* NUM-21: before each change of the reference of a state, and at the end, it lies at most
      * `above` over the largest computed score of the state's keys, and at most `behind` below it,
-     * in nats: from 0 to 11 each. A weight is then at most exp(behind), which P has to hold. Two
-     * examples: a kernel that rescales only when the maximum has grown by more than 8 bits has
-     * behind = 5.5453, which is 8 ln 2 and what the comparison rounds; one that rounds the maximum
-     * up to a whole number of bits has above = 0.6932. Both 0: it is the maximum. States of splits,
-     * each with a reference of its own, are such states until they are divided. One reference for
-     * several rows, heads or states has to be as near to the maximum of each. The bound grows
-     * little with either, so that the gate hardly notices what is declared too wide or too narrow;
-     * what is too narrow has no proof. Not where weights are divided (`normalises`). */
+     * in nats: from 0 to 11 each. A weight is then at most exp(behind), which P has to hold. A
+     * kernel that rescales only when the maximum has grown by more than 8 bits has behind = 5.5453,
+     * 8 ln 2 and what the comparison rounds; one that rounds the maximum up to a whole number of
+     * bits has above = 0.6932. Both 0: it is the maximum. Each state has a reference, that of a
+     * split until it is divided; one for several rows or states has to be near the maximum of each.
+     * The bound grows little with either, so that the gate hardly notices a wrong declaration; one
+     * that is too narrow has no proof. Not where weights are divided (`normalises`). */
     double above, behind;
 
     /* A step: how many keys are weighed against one maximum before the maximum may change. 1: key
