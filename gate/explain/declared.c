@@ -18,6 +18,7 @@
 #define SEED         7
 #define NARROW       0x1p-16 /* an exponential that is declared together with something else */
 #define MOST_SAID    6
+#define ENOUGH       3      /* different numbers: less may be chance */
 #define FAR          0.25   /* in the logarithm of a sum of weights: no sum is rounded so, */
 #define FAR_OF_LARGE 0x1p-8 /* nor, of a large maximum, of that */
 #define ALIKE        0.02   /* factors of the elements of a row */
@@ -36,70 +37,87 @@ static const struct effort {
 #define OFFSET(field) offsetof(struct cp_kernel_class, field)
 #define ALL_FIELDS    sizeof(struct cp_kernel_class) /* in binary32, where binary64 is declared */
 
+/* What a field says, which decides how it is declared and what is wider. */
+enum kind {
+    A_CHOICE, /* one of several, an int */
+    A_TYPE,   /* the same, of two in 16 bits: the first is not tried where the second is declared */
+    AN_ERROR, /* a double, which is larger where more is allowed */
+    A_CONVENTION, /* an int that two sides may differ in (spec/conventions.md) */
+    ALL           /* several fields */
+};
+
 /* A field, and what might be declared. */
 static const struct wider {
     size_t at;
+    enum kind kind;
     double value;
     const char *words;
 } wider[] = {
-    {ALL_FIELDS, 0x1p-22,
+    {ALL_FIELDS, ALL, 0x1p-22,
      "`score` and `values` as CP_SUM_FP32, `weights` and `partials` as CP_FP32 and `exp_error` as "
      "0x1p-22"},
-#define FIELD(name, value)                                                                         \
-    { OFFSET(name), value, "`" #name "` as " #value }
-    FIELD(tanh_error, 0x1p-20),
-    FIELD(tanh_error, 0x1p-16),
-    FIELD(tanh_error, 0x1p-10),
-    FIELD(tanh_absolute, 0x1p-21),
-    FIELD(tanh_absolute, 0x1p-18),
-    FIELD(tanh_absolute, 0x1p-10),
-    FIELD(score, CP_SUM_TENSOR_CORE),
-    FIELD(score, CP_SUM_FP16),
-    FIELD(score_promotes, 4),
-    FIELD(score_promotes, 16),
-    FIELD(score_promotes, 64),
-    FIELD(score_promotes, 0),
-    FIELD(values, CP_SUM_TENSOR_CORE),
-    FIELD(values, CP_SUM_FP16),
-    FIELD(values_promotes, 4),
-    FIELD(values_promotes, 16),
-    FIELD(values_promotes, 64),
-    FIELD(values_promotes, 0),
-    FIELD(weights, CP_FP16),
-    FIELD(weights, CP_BF16),
-    FIELD(rotated, CP_FP16),
-    FIELD(rotated, CP_BF16),
-    FIELD(scales, CP_SCALES_QUERY_FP16),
-    FIELD(scales, CP_SCALES_QUERY_BF16),
-    FIELD(partials, CP_FP16),
-    FIELD(rounded_sum, 0),
-    FIELD(rounded_sum, 1),
-    FIELD(divides, 1),
-    FIELD(divides, 2),
-    FIELD(part_lse, CP_PART_LSE_FP16),
-    FIELD(part_lse, CP_PART_LSE_BF16),
-    FIELD(n_parts, 0),
-    FIELD(part_keys, 0),
-    FIELD(normalises, 1),
-    FIELD(factors, CP_FACTORS_FP16),
-    FIELD(factors, CP_FACTORS_BF16),
-    FIELD(epsilon, 1e-6),
-    FIELD(epsilon, 0x1p-10),
-    FIELD(divide_error, 0x1p-18),
-    FIELD(divide_error, 0x1p-10),
-    FIELD(above, 0.6932),
-    FIELD(behind, 5.5453),
-    FIELD(in_bits, 1),
-    FIELD(truncates, 1),
-    FIELD(flushes, 1),
-    FIELD(step, 1),
-    FIELD(exp_error, 0x1p-20),
-    FIELD(exp_error, 0x1p-18),
-    FIELD(exp_error, 0x1p-16),
-    FIELD(exp_error, 0x1p-14),
-    FIELD(exp_error, 0x1p-12),
-    FIELD(exp_error, 0x1p-10),
-    FIELD(exp_error, 0x1p-8),
+#define FIELD(kind, name, value)                                                                   \
+    { OFFSET(name), kind, value, "`" #name "` as " #value }
+    FIELD(AN_ERROR, tanh_error, 0x1p-20),
+    FIELD(AN_ERROR, tanh_error, 0x1p-16),
+    FIELD(AN_ERROR, tanh_error, 0x1p-10),
+    FIELD(AN_ERROR, tanh_absolute, 0x1p-21),
+    FIELD(AN_ERROR, tanh_absolute, 0x1p-18),
+    FIELD(AN_ERROR, tanh_absolute, 0x1p-10),
+    FIELD(A_CHOICE, score, CP_SUM_TENSOR_CORE),
+    FIELD(A_CHOICE, score, CP_SUM_FP16),
+    FIELD(A_CHOICE, score, CP_SUM_BF16),
+    FIELD(A_CHOICE, score_promotes, 4),
+    FIELD(A_CHOICE, score_promotes, 16),
+    FIELD(A_CHOICE, score_promotes, 64),
+    FIELD(A_CHOICE, score_promotes, 0),
+    FIELD(A_CHOICE, values, CP_SUM_TENSOR_CORE),
+    FIELD(A_CHOICE, values, CP_SUM_FP16),
+    FIELD(A_CHOICE, values, CP_SUM_BF16),
+    FIELD(A_CHOICE, values_promotes, 4),
+    FIELD(A_CHOICE, values_promotes, 16),
+    FIELD(A_CHOICE, values_promotes, 64),
+    FIELD(A_CHOICE, values_promotes, 0),
+    FIELD(A_CHOICE, weights, CP_FP16),
+    FIELD(A_CHOICE, weights, CP_BF16),
+    FIELD(A_CHOICE, rotated, CP_FP16),
+    FIELD(A_CHOICE, rotated, CP_BF16),
+    FIELD(A_CHOICE, k_dequantised, CP_FP16),
+    FIELD(A_CHOICE, k_dequantised, CP_BF16),
+    FIELD(A_CHOICE, v_dequantised, CP_FP16),
+    FIELD(A_CHOICE, v_dequantised, CP_BF16),
+    FIELD(A_CONVENTION, scales, CP_SCALES_QUERY_FP16),
+    FIELD(A_CONVENTION, scales, CP_SCALES_QUERY_BF16),
+    FIELD(A_CHOICE, partials, CP_FP16),
+    FIELD(A_CHOICE, partials, CP_BF16),
+    FIELD(A_CHOICE, rounded_sum, 0),
+    FIELD(A_CHOICE, rounded_sum, 1),
+    FIELD(A_CHOICE, divides, 1),
+    FIELD(A_CHOICE, divides, 2),
+    FIELD(A_TYPE, part_lse, CP_PART_LSE_FP16),
+    FIELD(A_TYPE, part_lse, CP_PART_LSE_BF16),
+    FIELD(A_CHOICE, n_parts, 0),
+    FIELD(A_CHOICE, part_keys, 0),
+    FIELD(A_CHOICE, normalises, 1),
+    FIELD(A_TYPE, factors, CP_FACTORS_FP16),
+    FIELD(A_TYPE, factors, CP_FACTORS_BF16),
+    FIELD(AN_ERROR, epsilon, 1e-6),
+    FIELD(AN_ERROR, epsilon, 0x1p-10),
+    FIELD(AN_ERROR, divide_error, 0x1p-18),
+    FIELD(AN_ERROR, divide_error, 0x1p-10),
+    FIELD(AN_ERROR, above, 0.6932),
+    FIELD(AN_ERROR, behind, 5.5453),
+    FIELD(A_CHOICE, in_bits, 1),
+    FIELD(A_CHOICE, truncates, 1),
+    FIELD(A_CHOICE, flushes, 1),
+    FIELD(A_CHOICE, step, 1),
+    FIELD(AN_ERROR, exp_error, 0x1p-20),
+    FIELD(AN_ERROR, exp_error, 0x1p-18),
+    FIELD(AN_ERROR, exp_error, 0x1p-16),
+    FIELD(AN_ERROR, exp_error, 0x1p-14),
+    FIELD(AN_ERROR, exp_error, 0x1p-12),
+    FIELD(AN_ERROR, exp_error, 0x1p-10),
+    FIELD(AN_ERROR, exp_error, 0x1p-8),
 #undef FIELD
 };
 
@@ -128,6 +146,10 @@ static int is_of(int i, size_t field) {
     return wider[i].at == field;
 }
 
+static int is_a(int i, enum kind kind) {
+    return wider[i].kind == kind;
+}
+
 static int *field_of(struct cp_kernel_class *class, size_t at) {
     return (int *)(void *)((char *)class + at);
 }
@@ -136,21 +158,14 @@ static int is_of_tanh(int i) {
     return is_of(i, OFFSET(tanh_error)) || is_of(i, OFFSET(tanh_absolute));
 }
 
-/* A double, which is larger where more is allowed; all other fields are ints. */
-static int is_error(int i) {
-    return is_of(i, OFFSET(exp_error)) || is_of(i, OFFSET(epsilon)) ||
-           is_of(i, OFFSET(divide_error)) || is_of(i, OFFSET(above)) || is_of(i, OFFSET(behind)) ||
-           is_of_tanh(i);
-}
-
 static double *error_of(struct cp_kernel_class *class, size_t at) {
     return (double *)(void *)((char *)class + at);
 }
 
 static void declare(struct cp_kernel_class *class, int i) {
-    if (is_error(i)) {
+    if (is_a(i, AN_ERROR)) {
         *error_of(class, wider[i].at) = wider[i].value;
-    } else if (is_of(i, ALL_FIELDS)) {
+    } else if (is_a(i, ALL)) {
         class->score = class->values = CP_SUM_FP32;
         class->weights = class->partials = CP_FP32;
         class->exp_error = fmax(class->exp_error, wider[i].value);
@@ -166,10 +181,18 @@ static int is_of_other_sum(const struct cp_kernel_class *class, int i) {
     return (of_score || of_values) && sum != CP_SUM_FP16 && sum != CP_SUM_BF16;
 }
 
-/* 1: it is bfloat16 already, which errs more than binary16. */
-static int is_less(const struct cp_kernel_class *class, int i) {
-    return (is_of(i, OFFSET(part_lse)) && class->part_lse == CP_PART_LSE_BF16) ||
-           (is_of(i, OFFSET(factors)) && class->factors == CP_FACTORS_BF16);
+/* 1: the next row of the field, bfloat16, is declared, which errs more than binary16. */
+static int is_less(struct cp_kernel_class *class, int i) {
+    return is_a(i, A_TYPE) && i + 1 < WIDER && is_of(i + 1, wider[i].at) &&
+           *field_of(class, wider[i].at) == (int)wider[i + 1].value;
+}
+
+/* 1: a number that a call of the kernel has not. */
+static int is_of_nothing(const struct cp_kernel *kernel, int i) {
+    return (is_of(i, OFFSET(rotated)) && kernel->keys == CP_KEYS_PLACED) ||
+           (is_of(i, OFFSET(k_dequantised)) && kernel->cache.k == CP_CACHE_PLAIN) ||
+           (is_of(i, OFFSET(v_dequantised)) && kernel->cache.v == CP_CACHE_PLAIN) ||
+           (is_of_tanh(i) && (kernel->scores & CP_SCORES_CAP) == 0);
 }
 
 /* 1: a kernel may declare both. */
@@ -184,31 +207,34 @@ static int is_class(const struct cp_kernel *declared, int i, int j) {
 /* 1: it is another declaration than the kernel's, and no smaller error. */
 static int changes(const struct cp_kernel *kernel, int i) {
     struct cp_kernel_class class = kernel->arithmetic;
-    if ((class.score == CP_SUM_FP64) != is_of(i, ALL_FIELDS)) {
+    if ((class.score == CP_SUM_FP64) != is_a(i, ALL)) {
         return 0;
     }
-    if (is_of(i, OFFSET(rotated)) && kernel->keys == CP_KEYS_PLACED) {
+    if (is_of_nothing(kernel, i) || is_of_other_sum(&class, i) || is_less(&class, i)) {
         return 0;
     }
-    if (is_of_tanh(i) && (kernel->scores & CP_SCORES_CAP) == 0) {
-        return 0;
-    }
-    if (is_of_other_sum(&class, i) || is_less(&class, i)) {
-        return 0;
-    }
-    return is_of(i, ALL_FIELDS) ? 1
-           : is_error(i)        ? wider[i].value > *error_of(&class, wider[i].at)
-                                : *field_of(&class, wider[i].at) != (int)wider[i].value;
+    return is_a(i, ALL)        ? 1
+           : is_a(i, AN_ERROR) ? wider[i].value > *error_of(&class, wider[i].at)
+                               : *field_of(&class, wider[i].at) != (int)wider[i].value;
 }
 
 static int is_narrow(int i) {
-    return !is_error(i) || wider[i].value <= NARROW;
+    return !is_a(i, AN_ERROR) || wider[i].value <= NARROW;
 }
 
 /* Weights that are rounded before they are summed up, too: one thing that a kernel does, of two
  * fields. */
 static int is_rounded_weights(int i, int j) {
     return is_of(i, OFFSET(weights)) && is_of(j, OFFSET(rounded_sum)) && wider[j].value == 1.0;
+}
+
+/* The second of two, of a kernel that declares the first: a sum in 16 bits may be promoted. */
+static int changes_beside(const struct cp_kernel *kernel, int i, int j) {
+    struct cp_kernel with = *kernel;
+    if (i != j && !is_a(i, ALL)) {
+        declare(&with.arithmetic, i);
+    }
+    return changes(&with, j);
 }
 
 /* All fields, or all pairs of them. */
@@ -219,7 +245,7 @@ static void add_all(struct trying *t, int pairs) {
             int is_asked = i == j ? !pairs
                                   : pairs != is_rounded_weights(i, j) && is_narrow(i) &&
                                         is_narrow(j) && !is_of(i, wider[j].at);
-            if (is_asked && changes(t->x->kernel, i) && changes(t->x->kernel, j) &&
+            if (is_asked && changes(t->x->kernel, i) && changes_beside(t->x->kernel, i, j) &&
                 is_class(t->x->kernel, i, j)) {
                 t->declaration[t->n++] = (struct declaration){.i = i, .j = j};
             }
@@ -481,6 +507,45 @@ static void rule_out(struct trying *t, const struct declaration *said) {
         struct declaration *d = &t->declaration[k];
         d->wrong += is_of(d->i, wider[i].at) && is_of(d->j, wider[j].at);
     }
+}
+
+/* The mistake that is none by a convention: it gives at least half of the wrong numbers. */
+static const struct explain_reason *reason_of(const struct explain *x, int i) {
+    int type = wider[i].value == CP_SCALES_QUERY_FP16 ? CP_FP16 : CP_BF16;
+    for (const struct explain_reason *r = x->reason; r < x->reason + x->n_reasons; r++) {
+        int way = r->choice.elements.way;
+        if ((way == ELEMENTS_SCALED || way == ELEMENTS_SCALED_BITS) &&
+            r->choice.elements.a == type && r->different >= ENOUGH && 2 * r->n >= x->n_wrong) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+/* 1: all is right by that convention, and that was said. */
+static int say_convention(struct explain *x, int i) {
+    const struct explain_reason *r = reason_of(x, i);
+    struct trying t = {.x = x, .declaration = {{.i = i, .j = i}}, .n = 1};
+    if (r == NULL || !changes(x->kernel, i) || !is_class(x->kernel, i, i) || run_all(&t) != 0 ||
+        explain_is_over(x, 0.0) || narrowest(&t, 1) == NULL) {
+        return 0;
+    }
+    fprintf(x->file,
+            "  right if it declared %s in cp_kernel.arithmetic (CONV-4):\n  by that convention "
+            "this case is right, and %d other cases, of which %d are right as it is declared;\n"
+            "  %s\n      gives %d of %d wrong numbers, %d different ones\n",
+            wider[i].words, t.cases - 1, t.right, r->text, r->n, x->n_wrong, r->different);
+    explain_keep_cause(x, "it would be right if it declared ", wider[i].words);
+    return 1;
+}
+
+int explain_scales(struct explain *x) {
+    for (int i = 0; i < WIDER; i++) {
+        if (is_a(i, A_CONVENTION) && say_convention(x, i)) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 int explain_declared(struct explain *x, int least) {

@@ -136,9 +136,13 @@ static void print_what_is_tried(const struct explain *x) {
     fputs("\n", x->file);
 }
 
-/* Mistakes first. Where they give too little, and rounding may be it, wider declarations. */
+/* What is a mistake by one convention, and right by another, then mistakes. Where they give too
+ * little, and rounding may be it, wider declarations. */
 static void explain_mistakes(struct explain *x) {
     explain_search(x);
+    if (explain_scales(x)) {
+        return;
+    }
     enum explain_found found = explain_find(x);
     int least = found == EXPLAIN_NOT_FOUND ? 1 : EXPLAIN_ENOUGH_CASES;
     const char *why = explain_why_no_rounding(x);

@@ -153,6 +153,10 @@ int explain_layouts(struct explain *x);
 /* Infinities and NaNs in rows that see keys. */
 void explain_infinities(struct explain *x);
 
+/* Another place of the scale (CONV-4) by which this case and others are right, where a mistake of
+ * the query gives half of the wrong numbers. Returns whether there is one. */
+int explain_scales(struct explain *x);
+
 /* Wider arithmetics that would make this case right, other cases, and at least `least` that are
  * wrong now. Returns whether there is one. */
 #define EXPLAIN_ENOUGH_CASES 3
