@@ -23,6 +23,7 @@
 #define FAR_OF_LARGE 0x1p-8 /* nor, of a large maximum, of that */
 #define ALIKE        0.02   /* factors of the elements of a row */
 #define EXACT_KEYS   256    /* so many ones are a whole number in each format */
+#define NO_KEY       0x1p-9 /* in a logarithm: less than one key of so many */
 #define ROUNDINGS    8      /* of the output, in its units */
 #define A_KEY        0.0625 /* of an element: columns have at most 8 keys */
 
@@ -102,8 +103,10 @@ static const struct wider {
     FIELD(A_TYPE, factors, CP_FACTORS_FP16),
     FIELD(A_TYPE, factors, CP_FACTORS_BF16),
     FIELD(AN_ERROR, epsilon, 1e-6),
+    FIELD(AN_ERROR, epsilon, 0x1p-14),
     FIELD(AN_ERROR, epsilon, 0x1p-10),
     FIELD(AN_ERROR, divide_error, 0x1p-18),
+    FIELD(AN_ERROR, divide_error, 0x1p-14),
     FIELD(AN_ERROR, divide_error, 0x1p-10),
     FIELD(AN_ERROR, above, 0.6932),
     FIELD(AN_ERROR, behind, 5.5453),
@@ -228,15 +231,6 @@ static int is_rounded_weights(int i, int j) {
     return is_of(i, OFFSET(weights)) && is_of(j, OFFSET(rounded_sum)) && wider[j].value == 1.0;
 }
 
-/* The second of two, of a kernel that declares the first: a sum in 16 bits may be promoted. */
-static int changes_beside(const struct cp_kernel *kernel, int i, int j) {
-    struct cp_kernel with = *kernel;
-    if (i != j && !is_a(i, ALL)) {
-        declare(&with.arithmetic, i);
-    }
-    return changes(&with, j);
-}
-
 /* All fields, or all pairs of them. */
 static void add_all(struct trying *t, int pairs) {
     t->n = 0;
@@ -245,7 +239,7 @@ static void add_all(struct trying *t, int pairs) {
             int is_asked = i == j ? !pairs
                                   : pairs != is_rounded_weights(i, j) && is_narrow(i) &&
                                         is_narrow(j) && !is_of(i, wider[j].at);
-            if (is_asked && changes(t->x->kernel, i) && changes_beside(t->x->kernel, i, j) &&
+            if (is_asked && changes(t->x->kernel, i) && changes(t->x->kernel, j) &&
                 is_class(t->x->kernel, i, j)) {
                 t->declaration[t->n++] = (struct declaration){.i = i, .j = j};
             }
@@ -404,8 +398,8 @@ static int run_all(struct trying *t) {
 
 /* Where all weights are equal, and V are small whole numbers in few keys, the sum of weighted
  * values rounds nothing, nor does that of the weights of EXACT_KEYS. What is left is the output's
- * rounding, a few times. Of more keys the sum of weights may be rounded: the same for all
- * elements. */
+ * rounding, a few times, and what the division adds: less than a key is of EXACT_KEYS, and the
+ * same for all elements. Of more keys the sum of weights may be rounded, as that. */
 static int is_inexact_row(const struct explain_results *r, double unit) {
     const double *got = r->got, *expected = r->expected;
     double factor = 1.0, allowed = ROUNDINGS * unit;
@@ -413,12 +407,15 @@ static int is_inexact_row(const struct explain_results *r, double unit) {
     for (int i = 1; i < r->d; i++) {
         largest = fabs(expected[i]) > fabs(expected[largest]) ? i : largest;
     }
-    if (r->sees > EXACT_KEYS && expected[largest] != 0.0) {
-        factor = got[largest] / expected[largest];
+    double off = expected[largest] != 0.0 ? got[largest] / expected[largest] : 1.0;
+    if (r->sees > EXACT_KEYS) {
+        factor = off;
         allowed = A_KEY;
         if (!(fabs(log(factor)) <= FAR)) {
             return 1;
         }
+    } else if (fabs(log(off)) <= NO_KEY) {
+        factor = off;
     }
     for (int i = 0; r->sees > 0 && i < r->d; i++) {
         if (!(fabs(got[i] - factor * expected[i]) <= allowed * fabs(expected[i]))) {
