@@ -168,6 +168,22 @@ static void judge_read(void *context, const struct gate_problem *p, const struct
 typedef void judging(void *context, const struct gate_problem *p, const struct gate_arrays *one,
                      const struct gate_arrays *again, const struct gate_finding *finding);
 
+void explain_make_other(const struct explain *x, unsigned long long seed, int i,
+                        struct gate_recipe *recipe) {
+    gate_recipe_make(recipe, seed, i, 0, GATE_SMALL_WORK, NULL);
+    gate_recipe_scores(recipe, x->kernel->scores);
+    if (gate_has_modules(x->kernel->plans, i)) {
+        gate_recipe_to_modules(recipe, NULL);
+    }
+    if (x->kernel->keys != CP_KEYS_PLACED) {
+        gate_recipe_rotate(recipe, 0, NULL);
+    }
+    gate_recipe_mask(recipe, x->kernel->masks, NULL);
+    gate_recipe_pages(recipe, &runner_kernel(x->runner)->layout);
+    recipe->renewed = recipe->without_lse = 0;
+    recipe->queries = i % 2 == 0 ? GATE_MORE : recipe->queries;
+}
+
 /* Cases of the gate, of many sequences and rows. Returns how many are right; 0: not all, or there
  * is no time. */
 static int try_others(struct explain *x, struct trying *t, judging *judge) {
@@ -176,18 +192,7 @@ static int try_others(struct explain *x, struct trying *t, judging *judge) {
     for (int i = 0; i < cases && t->wrong == 0; i++) {
         struct gate_recipe recipe;
         struct gate_finding f;
-        gate_recipe_make(&recipe, SEED, i, 0, GATE_SMALL_WORK, NULL);
-        gate_recipe_scores(&recipe, x->kernel->scores);
-        if (gate_has_modules(x->kernel->plans, i)) {
-            gate_recipe_to_modules(&recipe, NULL);
-        }
-        if (x->kernel->keys != CP_KEYS_PLACED) {
-            gate_recipe_rotate(&recipe, 0, NULL);
-        }
-        gate_recipe_mask(&recipe, x->kernel->masks, NULL);
-        gate_recipe_pages(&recipe, &runner_kernel(x->runner)->layout);
-        recipe.renewed = recipe.without_lse = 0;
-        recipe.queries = i % 2 == 0 ? GATE_MORE : recipe.queries;
+        explain_make_other(x, SEED, i, &recipe);
         if (explain_is_over(x, 0.0) || gate_look(x->runner, &recipe, &f, judge, t) < 0) {
             return 0;
         }

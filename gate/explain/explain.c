@@ -173,7 +173,11 @@ static int explain_wrong(struct explain *x) {
     x->named = explain_padding(x);
     fputs("\n", x->file);
     int has_empty = explain_empty_rows(x);
-    if (explain_conventions(x)) {
+    int has_convention = explain_conventions(x);
+    if (!x->unusual) {
+        explain_never(x);
+    }
+    if (has_convention) {
         return 0;
     }
     if (has_empty) {
@@ -250,11 +254,13 @@ static int explain(FILE *file, struct runner *runner, const struct gate_recipe *
     int is_kept = x->n_runs > 0 && finding->verdict != GATE_REMEMBERS;
     if (ran > 0 && !is_kept) {
         explain_access(x, finding);
+        explain_never(x);
     } else if (ran > 0 && finding->verdict == GATE_OTHER_BITS) {
         explain_tree(file, &x->run[0].problem);
         explain_other_bits(x);
     } else if (ran > 0 && finding->verdict == GATE_UNWRITTEN) {
         explain_unwritten(x);
+        explain_never(x);
     } else if (ran > 0 && gate_is_of_numbers(finding->verdict)) {
         ran = explain_wrong(x) < 0 ? -1 : ran;
     } else if (ran > 0 && x->unusual && finding->verdict == GATE_RIGHT) {

@@ -5,6 +5,7 @@
  *   likes.c         cases like the one that is explained
  *   declared.c      an arithmetic that is wider than was declared
  *   conventions.c   another convention than was declared
+ *   never.c         what no call has, perhaps, and is not declared
  *   infinities.c    infinities, NaNs, and rows that see no key
  *   access.c        accesses that are wrong by themselves: not written, out of bounds, a race
  *   bytes.c         bytes that a result must not depend on
@@ -145,6 +146,14 @@ int explain_empty_rows(struct explain *x);
 /* Another convention (CONV-1, CONV-2) by which all numbers of the kernel would be right. Returns
  * whether there is one. */
 int explain_conventions(struct explain *x);
+
+/* Case i of a seed, of many sequences and rows: beside the case, to try a convention on. */
+void explain_make_other(const struct explain *x, unsigned long long seed, int i,
+                        struct gate_recipe *recipe);
+
+/* Where the case, and others, are right without something that calls may have (CONV-3), and those
+ * with it are wrong: that it may be declared so. */
+void explain_never(const struct explain *x);
 
 /* Another layout (CONV-12) by which this case and others are right, of kernels that declare one.
  * Returns whether there is one. */
