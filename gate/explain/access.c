@@ -429,6 +429,8 @@ void explain_access(struct explain *x, const struct gate_finding *finding) {
         }
         if (finding->verdict == GATE_OUT_OF_BOUNDS) {
             print_spot(x->file, &p, &call, text);
+        }
+        if (finding->verdict == GATE_OUT_OF_BOUNDS || finding->verdict == GATE_CRASHED) {
             (void)explain_layouts(x);
         }
         gate_problem_free(&p);

@@ -14,6 +14,7 @@
 #include "gate/case/scores.h"
 #include "gate/explain/explain.h"
 #include "gate/judge/conventions.h"
+#include "gate/runner/words.h"
 
 #define SEED             11
 #define OTHERS           24 /* cases that are tried beside those that are explained */
@@ -273,26 +274,96 @@ static int say_readings(struct explain *x) {
 
 /* ---- Layouts (CONV-12) ---- */
 
-/* How else K and V may lie: one field of the layout, of kernels that declare this value of it. */
+/* Of which kernels a field is asked. Those that go by strides alone are told mistakes instead. */
+enum asked {
+    OF_ORDER,  /* that declare an order, or one tensor */
+    OF_PACKS,  /* those, and packed ones */
+    OF_PAGES,  /* with pages of their own */
+    OF_SCALES, /* of tokens */
+    OF_ALL
+};
+
+#define ANY (-1)
+
+/* How else K and V may lie: one field of the layout, or two alike, of kernels that declare this
+ * value of it, or any other. */
 static const struct lying {
     const char *words;
-    size_t field;
+    enum asked asked;
+    size_t field, also;
     int declared, value;
 } lyings[] = {
-#define LYING(field, declared, value)                                                              \
-    { "." #field " = " #value, offsetof(struct cp_kernel_layout, field), declared, value }
-    LYING(order, CP_ORDER_NHD, CP_ORDER_HND),
-    LYING(order, CP_ORDER_HND, CP_ORDER_NHD),
-    LYING(tensors, CP_TENSORS_PAGES, CP_TENSORS_HALVES),
-    LYING(tensors, CP_TENSORS_HALVES, CP_TENSORS_PAGES),
-    LYING(tensors, CP_TENSORS_PAGES, CP_TENSORS_TWO),
-    LYING(tensors, CP_TENSORS_HALVES, CP_TENSORS_TWO),
-    LYING(gaps, CP_GAPS_ANY, CP_GAPS_PAGES),
-    LYING(gaps, CP_GAPS_ANY, CP_GAPS_NONE),
-    LYING(gaps, CP_GAPS_PAGES, CP_GAPS_NONE),
-    LYING(scale_order, CP_SCALES_BY_HEAD, CP_SCALES_BY_SLOT),
-    LYING(scale_order, CP_SCALES_BY_SLOT, CP_SCALES_BY_HEAD),
+#define LYING(asked, field, declared, value)                                                       \
+    { "." #field " = " #value, asked, LAYOUT(field), LAYOUT(field), declared, value }
+#define PACKED(x)                                                                                  \
+    LYING(OF_PACKS, k_pack, ANY, x), LYING(OF_PACKS, v_pack, ANY, x), {                            \
+        ".k_pack and .v_pack = " #x, OF_PACKS, LAYOUT(k_pack), LAYOUT(v_pack), ANY, x              \
+    }
+#define LAYOUT(field) offsetof(struct cp_kernel_layout, field)
+    LYING(OF_ORDER, order, CP_ORDER_NHD, CP_ORDER_HND),
+    LYING(OF_ORDER, order, CP_ORDER_HND, CP_ORDER_NHD),
+    LYING(OF_ORDER, tensors, ANY, CP_TENSORS_PAGES),
+    LYING(OF_ORDER, tensors, ANY, CP_TENSORS_HALVES),
+    LYING(OF_ORDER, tensors, ANY, CP_TENSORS_TWO),
+    LYING(OF_ORDER, gaps, CP_GAPS_ANY, CP_GAPS_PAGES),
+    LYING(OF_ORDER, gaps, CP_GAPS_ANY, CP_GAPS_NONE),
+    LYING(OF_ORDER, gaps, CP_GAPS_PAGES, CP_GAPS_NONE),
+    LYING(OF_SCALES, scale_order, CP_SCALES_BY_HEAD, CP_SCALES_BY_SLOT),
+    LYING(OF_SCALES, scale_order, CP_SCALES_BY_SLOT, CP_SCALES_BY_HEAD),
+    PACKED(0),
+    PACKED(1),
+    PACKED(2),
+    PACKED(4),
+    PACKED(8),
+    PACKED(16),
+    PACKED(32),
+    LYING(OF_PAGES, page_size, ANY, 1),
+    LYING(OF_PAGES, page_size, ANY, 8),
+    LYING(OF_PAGES, page_size, ANY, 16),
+    LYING(OF_PAGES, page_size, ANY, 32),
+    LYING(OF_PAGES, page_size, ANY, 64),
+    LYING(OF_PAGES, page_size, ANY, 128),
+    LYING(OF_PAGES, page_size, ANY, 256),
+    LYING(OF_ALL, pages, ANY, CP_PAGES_CHUNKS),
+    LYING(OF_ALL, pages, ANY, CP_PAGES_OWN),
+    LYING(OF_ALL, pages, ANY, CP_PAGES_RAGGED),
+#undef LAYOUT
 };
+
+static int is_asked(const struct cp_kernel *kernel, enum asked asked) {
+    const struct cp_kernel_layout *l = &kernel->layout;
+    int says_order = l->order != CP_ORDER_ANY || l->tensors != CP_TENSORS_TWO;
+    switch (asked) {
+    case OF_ORDER:
+        return says_order;
+    case OF_PACKS:
+        return says_order || l->k_pack > 0 || l->v_pack > 0;
+    case OF_PAGES:
+        return l->pages == CP_PAGES_OWN;
+    case OF_SCALES:
+        return kernel->cache.scales == CP_CACHE_SCALE_TOKEN;
+    default:
+        return 1;
+    }
+}
+
+/* 1: the kernel may declare it, and declares another one. */
+static int lie(struct cp_kernel *kernel, const struct lying *l) {
+    struct cp_kernel_layout *layout = &kernel->layout;
+    char why_not[RUN_TEXT];
+    int *field = (int *)(void *)((char *)layout + l->field);
+    int *also = (int *)(void *)((char *)layout + l->also), declared = *field;
+    if (!is_asked(kernel, l->asked) || (declared == l->value && *also == l->value) ||
+        (l->declared != ANY && declared != l->declared)) {
+        return 0;
+    }
+    *field = *also = l->value;
+    layout->page_unit = l->asked == OF_PAGES ? 0 : layout->page_unit;
+    if (layout->pages != CP_PAGES_OWN) {
+        layout->page_size = layout->page_unit = 0;
+    }
+    return run_check_declared(kernel, "", why_not) == 0;
+}
 
 /* The gate's own verdict. */
 static void judge_lying(void *context, const struct gate_problem *p, const struct gate_arrays *one,
@@ -312,6 +383,9 @@ static int right_by_layout(struct explain *x, const struct cp_kernel_layout *lay
     struct gate_finding f;
     int cases = 0;
     recipe.renewed = 0;
+    if (layout->pages != declared.pages) {
+        gate_recipe_pages(&recipe, layout);
+    }
     runner_lay_out(x->runner, layout);
     if (gate_look(x->runner, &recipe, &f, judge_lying, &t) > 0 && t.wrong == 0) {
         cases = try_others(x, &t, judge_lying);
@@ -320,22 +394,30 @@ static int right_by_layout(struct explain *x, const struct cp_kernel_layout *lay
     return cases;
 }
 
-/* 1: each case is right if K and V lie otherwise, and that was said. Of kernels that go by strides
- * alone, mistakes say more. */
+/* How many cases are right by that; 0: not all, or it is not asked of the kernel. */
+static int right_by_lying(struct explain *x, const struct lying *l) {
+    struct cp_kernel other = *runner_kernel(x->runner);
+    return !explain_is_over(x, 0.0) && lie(&other, l) ? right_by_layout(x, &other.layout) : 0;
+}
+
+/* 1: of a size it is the only one. Where several are right, the kernel goes by the size of the
+ * call, and its mistake shows with the declared one alone. */
+static int is_only_one(struct explain *x, const struct lying *l) {
+    int is_size = l->asked == OF_PACKS || l->asked == OF_PAGES, n = 0;
+    for (size_t i = 0; is_size && i < sizeof lyings / sizeof lyings[0]; i++) {
+        const struct lying *other = &lyings[i];
+        n += other != l && other->field == l->field && other->also == l->also &&
+             right_by_lying(x, other) > 0;
+    }
+    return n == 0;
+}
+
+/* 1: each case is right if K and V lie otherwise, and that was said. */
 int explain_layouts(struct explain *x) {
-    const struct cp_kernel_layout *declared = &runner_kernel(x->runner)->layout;
-    int has_scales = x->kernel->cache.scales == CP_CACHE_SCALE_TOKEN;
-    int says_order = declared->order != CP_ORDER_ANY || declared->tensors != CP_TENSORS_TWO;
     for (size_t i = 0; i < sizeof lyings / sizeof lyings[0]; i++) {
         const struct lying *l = &lyings[i];
-        int is_of_scales = l->field == offsetof(struct cp_kernel_layout, scale_order);
-        struct cp_kernel_layout layout = *declared;
-        int *field = (int *)(void *)((char *)&layout + l->field);
-        int is_asked = (is_of_scales ? has_scales : says_order) && *field == l->declared &&
-                       !explain_is_over(x, 0.0);
-        *field = l->value;
-        int cases = is_asked ? right_by_layout(x, &layout) : 0;
-        if (cases > 0) {
+        int cases = right_by_lying(x, l);
+        if (cases > 0 && is_only_one(x, l)) {
             fprintf(x->file,
                     "  right if it declared %s in cp_kernel.layout (CONV-12):\n  where K and V lie "
                     "so this case is right, and %d other cases\n",
