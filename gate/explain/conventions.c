@@ -272,21 +272,22 @@ static int say_readings(struct explain *x) {
     return 0;
 }
 
-/* ---- Layouts (CONV-12) ---- */
+/* ---- Layouts and caches (CONV-10 to CONV-12) ---- */
 
 /* Of which kernels a field is asked. Those that go by strides alone are told mistakes instead. */
 enum asked {
-    OF_ORDER,  /* that declare an order, or one tensor */
-    OF_PACKS,  /* those, and packed ones */
-    OF_PAGES,  /* with pages of their own */
-    OF_SCALES, /* of tokens */
-    OF_ALL
+    FOR_ORDER,  /* that declare an order, or one tensor */
+    FOR_PACKS,  /* those, and packed ones */
+    FOR_PAGES,  /* with pages of their own */
+    FOR_SCALES, /* of tokens */
+    FOR_CACHES, /* of 8 bits */
+    FOR_ALL
 };
 
 #define ANY (-1)
 
-/* How else K and V may lie: one field of the layout, or two alike, of kernels that declare this
- * value of it, or any other. */
+/* How else K and V may lie, or be kept: one field of the layout or the cache, or two alike, of
+ * kernels that declare this value of it, or any other. */
 static const struct lying {
     const char *words;
     enum asked asked;
@@ -296,20 +297,28 @@ static const struct lying {
 #define LYING(asked, field, declared, value)                                                       \
     { "." #field " = " #value, asked, LAYOUT(field), LAYOUT(field), declared, value }
 #define PACKED(x)                                                                                  \
-    LYING(OF_PACKS, k_pack, ANY, x), LYING(OF_PACKS, v_pack, ANY, x), {                            \
-        ".k_pack and .v_pack = " #x, OF_PACKS, LAYOUT(k_pack), LAYOUT(v_pack), ANY, x              \
+    LYING(FOR_PACKS, k_pack, ANY, x), LYING(FOR_PACKS, v_pack, ANY, x), {                          \
+        ".k_pack and .v_pack = " #x, FOR_PACKS, LAYOUT(k_pack), LAYOUT(v_pack), ANY, x             \
     }
-#define LAYOUT(field) offsetof(struct cp_kernel_layout, field)
-    LYING(OF_ORDER, order, CP_ORDER_NHD, CP_ORDER_HND),
-    LYING(OF_ORDER, order, CP_ORDER_HND, CP_ORDER_NHD),
-    LYING(OF_ORDER, tensors, ANY, CP_TENSORS_PAGES),
-    LYING(OF_ORDER, tensors, ANY, CP_TENSORS_HALVES),
-    LYING(OF_ORDER, tensors, ANY, CP_TENSORS_TWO),
-    LYING(OF_ORDER, gaps, CP_GAPS_ANY, CP_GAPS_PAGES),
-    LYING(OF_ORDER, gaps, CP_GAPS_ANY, CP_GAPS_NONE),
-    LYING(OF_ORDER, gaps, CP_GAPS_PAGES, CP_GAPS_NONE),
-    LYING(OF_SCALES, scale_order, CP_SCALES_BY_HEAD, CP_SCALES_BY_SLOT),
-    LYING(OF_SCALES, scale_order, CP_SCALES_BY_SLOT, CP_SCALES_BY_HEAD),
+#define CACHED(type)                                                                               \
+    {".k = " #type, FOR_CACHES, CACHE(k), CACHE(k), ANY, type},                                    \
+        {".v = " #type, FOR_CACHES, CACHE(v), CACHE(v), ANY, type}, {                              \
+        ".k and .v = " #type, FOR_CACHES, CACHE(k), CACHE(v), ANY, type                            \
+    }
+#define SCALES(of)                                                                                 \
+    { ".scales = " #of, FOR_CACHES, CACHE(scales), CACHE(scales), ANY, of }
+#define CACHE(field)  offsetof(struct cp_kernel, cache.field)
+#define LAYOUT(field) offsetof(struct cp_kernel, layout.field)
+    LYING(FOR_ORDER, order, CP_ORDER_NHD, CP_ORDER_HND),
+    LYING(FOR_ORDER, order, CP_ORDER_HND, CP_ORDER_NHD),
+    LYING(FOR_ORDER, tensors, ANY, CP_TENSORS_PAGES),
+    LYING(FOR_ORDER, tensors, ANY, CP_TENSORS_HALVES),
+    LYING(FOR_ORDER, tensors, ANY, CP_TENSORS_TWO),
+    LYING(FOR_ORDER, gaps, CP_GAPS_ANY, CP_GAPS_PAGES),
+    LYING(FOR_ORDER, gaps, CP_GAPS_ANY, CP_GAPS_NONE),
+    LYING(FOR_ORDER, gaps, CP_GAPS_PAGES, CP_GAPS_NONE),
+    LYING(FOR_SCALES, scale_order, CP_SCALES_BY_HEAD, CP_SCALES_BY_SLOT),
+    LYING(FOR_SCALES, scale_order, CP_SCALES_BY_SLOT, CP_SCALES_BY_HEAD),
     PACKED(0),
     PACKED(1),
     PACKED(2),
@@ -317,31 +326,38 @@ static const struct lying {
     PACKED(8),
     PACKED(16),
     PACKED(32),
-    LYING(OF_PAGES, page_size, ANY, 1),
-    LYING(OF_PAGES, page_size, ANY, 8),
-    LYING(OF_PAGES, page_size, ANY, 16),
-    LYING(OF_PAGES, page_size, ANY, 32),
-    LYING(OF_PAGES, page_size, ANY, 64),
-    LYING(OF_PAGES, page_size, ANY, 128),
-    LYING(OF_PAGES, page_size, ANY, 256),
-    LYING(OF_ALL, pages, ANY, CP_PAGES_CHUNKS),
-    LYING(OF_ALL, pages, ANY, CP_PAGES_OWN),
-    LYING(OF_ALL, pages, ANY, CP_PAGES_RAGGED),
-#undef LAYOUT
+    LYING(FOR_PAGES, page_size, ANY, 1),
+    LYING(FOR_PAGES, page_size, ANY, 8),
+    LYING(FOR_PAGES, page_size, ANY, 16),
+    LYING(FOR_PAGES, page_size, ANY, 32),
+    LYING(FOR_PAGES, page_size, ANY, 64),
+    LYING(FOR_PAGES, page_size, ANY, 128),
+    LYING(FOR_PAGES, page_size, ANY, 256),
+    LYING(FOR_ALL, pages, ANY, CP_PAGES_CHUNKS),
+    LYING(FOR_ALL, pages, ANY, CP_PAGES_OWN),
+    LYING(FOR_ALL, pages, ANY, CP_PAGES_RAGGED),
+    CACHED(CP_CACHE_E4M3),
+    CACHED(CP_CACHE_E5M2),
+    CACHED(CP_CACHE_INT8),
+    SCALES(CP_CACHE_SCALE_TENSOR),
+    SCALES(CP_CACHE_SCALE_HEAD),
+    SCALES(CP_CACHE_SCALE_TOKEN),
 };
 
 static int is_asked(const struct cp_kernel *kernel, enum asked asked) {
     const struct cp_kernel_layout *l = &kernel->layout;
     int says_order = l->order != CP_ORDER_ANY || l->tensors != CP_TENSORS_TWO;
     switch (asked) {
-    case OF_ORDER:
+    case FOR_ORDER:
         return says_order;
-    case OF_PACKS:
+    case FOR_PACKS:
         return says_order || l->k_pack > 0 || l->v_pack > 0;
-    case OF_PAGES:
+    case FOR_PAGES:
         return l->pages == CP_PAGES_OWN;
-    case OF_SCALES:
+    case FOR_SCALES:
         return kernel->cache.scales == CP_CACHE_SCALE_TOKEN;
+    case FOR_CACHES:
+        return kernel->cache.k != CP_CACHE_PLAIN || kernel->cache.v != CP_CACHE_PLAIN;
     default:
         return 1;
     }
@@ -351,16 +367,19 @@ static int is_asked(const struct cp_kernel *kernel, enum asked asked) {
 static int lie(struct cp_kernel *kernel, const struct lying *l) {
     struct cp_kernel_layout *layout = &kernel->layout;
     char why_not[RUN_TEXT];
-    int *field = (int *)(void *)((char *)layout + l->field);
-    int *also = (int *)(void *)((char *)layout + l->also), declared = *field;
+    int *field = (int *)(void *)((char *)kernel + l->field);
+    int *also = (int *)(void *)((char *)kernel + l->also), declared = *field;
     if (!is_asked(kernel, l->asked) || (declared == l->value && *also == l->value) ||
         (l->declared != ANY && declared != l->declared)) {
         return 0;
     }
     *field = *also = l->value;
-    layout->page_unit = l->asked == OF_PAGES ? 0 : layout->page_unit;
+    layout->page_unit = l->asked == FOR_PAGES ? 0 : layout->page_unit;
     if (layout->pages != CP_PAGES_OWN) {
         layout->page_size = layout->page_unit = 0;
+    }
+    if (kernel->cache.scales != CP_CACHE_SCALE_TOKEN) {
+        layout->scale_order = CP_SCALES_BY_HEAD;
     }
     return run_check_declared(kernel, "", why_not) == 0;
 }
@@ -375,35 +394,35 @@ static void judge_lying(void *context, const struct gate_problem *p, const struc
     t->wrong += finding->verdict != GATE_RIGHT;
 }
 
-/* How many cases beside this one are right where K and V lie so; 0: not all. */
-static int right_by_layout(struct explain *x, const struct cp_kernel_layout *layout) {
-    const struct cp_kernel_layout declared = runner_kernel(x->runner)->layout;
+/* How many cases beside this one are right where K and V are declared so; 0: not all. */
+static int right_by(struct explain *x, const struct cp_kernel *other) {
+    const struct cp_kernel declared = *runner_kernel(x->runner);
     struct trying t = {.wrong = 0};
     struct gate_recipe recipe = *x->recipe;
     struct gate_finding f;
     int cases = 0;
     recipe.renewed = 0;
-    if (layout->pages != declared.pages) {
-        gate_recipe_pages(&recipe, layout);
+    if (other->layout.pages != declared.layout.pages) {
+        gate_recipe_pages(&recipe, &other->layout);
     }
-    runner_lay_out(x->runner, layout);
+    runner_declare(x->runner, other);
     if (gate_look(x->runner, &recipe, &f, judge_lying, &t) > 0 && t.wrong == 0) {
         cases = try_others(x, &t, judge_lying);
     }
-    runner_lay_out(x->runner, &declared);
+    runner_declare(x->runner, &declared);
     return cases;
 }
 
 /* How many cases are right by that; 0: not all, or it is not asked of the kernel. */
 static int right_by_lying(struct explain *x, const struct lying *l) {
     struct cp_kernel other = *runner_kernel(x->runner);
-    return !explain_is_over(x, 0.0) && lie(&other, l) ? right_by_layout(x, &other.layout) : 0;
+    return !explain_is_over(x, 0.0) && lie(&other, l) ? right_by(x, &other) : 0;
 }
 
 /* 1: of a size it is the only one. Where several are right, the kernel goes by the size of the
  * call, and its mistake shows with the declared one alone. */
 static int is_only_one(struct explain *x, const struct lying *l) {
-    int is_size = l->asked == OF_PACKS || l->asked == OF_PAGES, n = 0;
+    int is_size = l->asked == FOR_PACKS || l->asked == FOR_PAGES, n = 0;
     for (size_t i = 0; is_size && i < sizeof lyings / sizeof lyings[0]; i++) {
         const struct lying *other = &lyings[i];
         n += other != l && other->field == l->field && other->also == l->also &&
@@ -418,10 +437,12 @@ int explain_layouts(struct explain *x) {
         const struct lying *l = &lyings[i];
         int cases = right_by_lying(x, l);
         if (cases > 0 && is_only_one(x, l)) {
+            int is_cache = l->asked == FOR_CACHES;
             fprintf(x->file,
-                    "  right if it declared %s in cp_kernel.layout (CONV-12):\n  where K and V lie "
-                    "so this case is right, and %d other cases\n",
-                    l->words, cases);
+                    "  right if it declared %s in cp_kernel.%s (%s):\n  where K and V %s so this "
+                    "case is right, and %d other cases\n",
+                    l->words, is_cache ? "cache" : "layout", is_cache ? "CONV-10" : "CONV-12",
+                    is_cache ? "are kept" : "lie", cases);
             explain_keep_cause(x, "it would be right if it declared ", l->words);
             return 1;
         }

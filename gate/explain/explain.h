@@ -155,8 +155,8 @@ void explain_make_other(const struct explain *x, unsigned long long seed, int i,
  * with it are wrong: that it may be declared so. */
 void explain_never(const struct explain *x);
 
-/* Another layout (CONV-12) by which this case and others are right, of kernels that declare one.
- * Returns whether there is one. */
+/* Another layout or cache (CONV-10 to CONV-12) by which this case and others are right. Returns
+ * whether there is one. */
 int explain_layouts(struct explain *x);
 
 /* Infinities and NaNs in rows that see keys. */

@@ -191,8 +191,11 @@ void runner_free(struct runner *runner) {
     }
 }
 
-void runner_lay_out(struct runner *runner, const struct cp_kernel_layout *layout) {
-    runner->kernel.layout = *layout;
+void runner_declare(struct runner *runner, const struct cp_kernel *other) {
+    const struct cp_kernel_layout layout = other->layout; /* `other` may be the runner's */
+    const struct cp_kernel_cache cache = other->cache;
+    runner->kernel.layout = layout;
+    runner->kernel.cache = cache;
 }
 
 const struct cp_kernel *runner_kernel(const struct runner *runner) {

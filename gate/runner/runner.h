@@ -168,8 +168,9 @@ enum run_contained {
 };
 unsigned runner_contained(const struct runner *runner);
 
-/* As if the kernel declared this layout, and no other: for who tries what it may have meant. */
-void runner_lay_out(struct runner *runner, const struct cp_kernel_layout *layout);
+/* As if the kernel declared the layout and the cache of this one, and no others: for who tries what
+ * it may have meant. */
+void runner_declare(struct runner *runner, const struct cp_kernel *other);
 
 /* The file that the kernel is in. */
 const char *runner_file(const struct runner *runner);
