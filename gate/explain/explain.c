@@ -255,6 +255,9 @@ static int explain(FILE *file, struct runner *runner, const struct gate_recipe *
     if (ran > 0 && !is_kept) {
         explain_access(x, finding);
         explain_never(x);
+        if (finding->verdict == GATE_OTHER_BITS) {
+            explain_invariant(x);
+        }
     } else if (ran > 0 && finding->verdict == GATE_OTHER_BITS) {
         explain_tree(file, &x->run[0].problem);
         explain_other_bits(x);

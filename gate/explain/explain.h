@@ -6,6 +6,7 @@
  *   declared.c      an arithmetic that is wider than was declared
  *   conventions.c   another convention than was declared
  *   never.c         what no call has, perhaps, and is not declared
+ *   invariant.c     bits that are declared not to depend on the call, and do
  *   infinities.c    infinities, NaNs, and rows that see no key
  *   access.c        accesses that are wrong by themselves: not written, out of bounds, a race
  *   bytes.c         bytes that a result must not depend on
@@ -154,6 +155,10 @@ void explain_make_other(const struct explain *x, unsigned long long seed, int i,
 /* Where the case, and others, are right without something that calls may have (CONV-3), and those
  * with it are wrong: that it may be declared so. */
 void explain_never(const struct explain *x);
+
+/* Where bits depend on what else is in a call (CONV-5): the lesser declaration by which all is
+ * right. */
+void explain_invariant(struct explain *x);
 
 /* Another layout or cache (CONV-10 to CONV-12) by which this case and others are right. Returns
  * whether there is one. */

@@ -192,10 +192,9 @@ void runner_free(struct runner *runner) {
 }
 
 void runner_declare(struct runner *runner, const struct cp_kernel *other) {
-    const struct cp_kernel_layout layout = other->layout; /* `other` may be the runner's */
-    const struct cp_kernel_cache cache = other->cache;
-    runner->kernel.layout = layout;
-    runner->kernel.cache = cache;
+    runner->kernel.layout = other->layout;
+    runner->kernel.cache = other->cache;
+    runner->kernel.conventions.invariant = other->conventions.invariant;
 }
 
 const struct cp_kernel *runner_kernel(const struct runner *runner) {
