@@ -43,6 +43,7 @@ enum kind {
     A_CHOICE, /* one of several, an int */
     A_TYPE,   /* the same, of two in 16 bits: the first is not tried where the second is declared */
     AN_ERROR, /* a double, which is larger where more is allowed */
+    A_COARSER,    /* a choice that is not said where the row before it is right */
     A_CONVENTION, /* an int that two sides may differ in (spec/conventions.md) */
     ALL           /* several fields */
 };
@@ -67,14 +68,14 @@ static const struct wider {
     FIELD(AN_ERROR, tanh_absolute, 0x1p-10),
     FIELD(A_CHOICE, score, CP_SUM_TENSOR_CORE),
     FIELD(A_CHOICE, score, CP_SUM_FP16),
-    FIELD(A_CHOICE, score, CP_SUM_BF16),
+    FIELD(A_COARSER, score, CP_SUM_BF16),
     FIELD(A_CHOICE, score_promotes, 4),
     FIELD(A_CHOICE, score_promotes, 16),
     FIELD(A_CHOICE, score_promotes, 64),
     FIELD(A_CHOICE, score_promotes, 0),
     FIELD(A_CHOICE, values, CP_SUM_TENSOR_CORE),
     FIELD(A_CHOICE, values, CP_SUM_FP16),
-    FIELD(A_CHOICE, values, CP_SUM_BF16),
+    FIELD(A_COARSER, values, CP_SUM_BF16),
     FIELD(A_CHOICE, values_promotes, 4),
     FIELD(A_CHOICE, values_promotes, 16),
     FIELD(A_CHOICE, values_promotes, 64),
@@ -90,7 +91,7 @@ static const struct wider {
     FIELD(A_CONVENTION, scales, CP_SCALES_QUERY_FP16),
     FIELD(A_CONVENTION, scales, CP_SCALES_QUERY_BF16),
     FIELD(A_CHOICE, partials, CP_FP16),
-    FIELD(A_CHOICE, partials, CP_BF16),
+    FIELD(A_COARSER, partials, CP_BF16),
     FIELD(A_CHOICE, rounded_sum, 0),
     FIELD(A_CHOICE, rounded_sum, 1),
     FIELD(A_CHOICE, divides, 1),
@@ -451,14 +452,25 @@ static int claims_few(const struct declaration *d) {
     return gate_claims_few(d->compared, d->unclaimed);
 }
 
+/* 1: what is less coarse is right, too. */
+static int is_needless(const struct trying *t, const struct declaration *d) {
+    for (int i = 0; i < t->n && is_a(d->i, A_COARSER); i++) {
+        const struct declaration *less = &t->declaration[i];
+        if (less->i == d->i - 1 && less->j == d->j - (d->i == d->j) && less->wrong == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* The narrowest: the error comes nearest to its bound. */
 static struct declaration *narrowest(struct trying *t, int least) {
     struct declaration *best = NULL;
     for (int i = 0; i < t->n; i++) {
         struct declaration *d = &t->declaration[i];
         int is_shown = d->i == d->j && d->mended_cases >= EXPLAIN_ENOUGH_CASES;
-        if (d->wrong == 0 && d->mended_cases >= least && (is_shown || !claims_few(d)) &&
-            (best == NULL || d->largest > best->largest)) {
+        if (d->wrong == 0 && !is_needless(t, d) && d->mended_cases >= least &&
+            (is_shown || !claims_few(d)) && (best == NULL || d->largest > best->largest)) {
             best = d;
         }
     }

@@ -168,8 +168,8 @@ enum run_contained {
 };
 unsigned runner_contained(const struct runner *runner);
 
-/* As if the kernel declared the layout, the cache and the invariance of this one, and no others: for
- * who tries what it may have meant. */
+/* As if the kernel declared the layout, the cache and the invariance of this one, and no others:
+ * for who tries what it may have meant. */
 void runner_declare(struct runner *runner, const struct cp_kernel *other);
 
 /* The file that the kernel is in. */
