@@ -381,7 +381,7 @@ struct cp_kernel_class {
     int factors;
     int in_bits;   /* 1: scores are multiplied by log2(e), and weights are powers of two */
     int truncates; /* 1: results are truncated, not rounded to nearest */
-    int flushes; /* 1: subnormal numbers become 0, in sums and in out, but not in q, k and v */
+    int flushes;   /* 1: subnormal numbers become 0, in sums and in out, but not in q, k and v */
 
     /* Relative error of the exponential, from 0 to 2^-6. 2^-22 holds for expf(), and for exp2f() on
      * a GPU. A key may be left out where its weight is 0 in this arithmetic, as that of expf() is
