@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "cli/base/command.h"
+#include "cli/show/keys.h"
+#include "cli/show/pages.h"
 #include "cli/show/show.h"
 #include "fuzz/parse.h"
 #include "fuzz/target.h"
@@ -92,7 +94,9 @@ static void draw(const struct show_view *view) {
     FILE *out = open_text(&text, &size);
     show_text_step(out, view);
     show_text_end(out, view);
-    show_dot(out, view, 1);
+    if (view->keys == NULL) {
+        show_dot(out, view, 1);
+    }
     show_svg_begin(&svg);
     show_svg_frame(&svg, view, 1);
     show_svg_end(&svg, out, "a script");
@@ -101,6 +105,24 @@ static void draw(const struct show_view *view) {
         fuzz_fail("nothing was drawn");
     }
     free(text);
+}
+
+/* With a window, kept tokens and pages that follow from how long the script is. */
+static void draw_sights(struct show_view view) {
+    int n = view.n_steps;
+    const struct cp_plan *plan = view.world->plan;
+    const struct show_question question = {.n_rows = 1 + n % 3, .window = {n % 5, n % 2, n % 4}};
+    struct show_keys keys;
+    struct show_pages pages;
+    if (show_keys_new(&keys, plan, &question) != EXIT_RIGHT) {
+        fuzz_fail("the reference does not say which keys rows see");
+    }
+    show_pages_new(&pages, plan, 1 + n % 7);
+    view.keys = &keys;
+    view.pages = &pages;
+    draw(&view);
+    show_pages_free(&pages);
+    show_keys_free(&keys);
 }
 
 static void play(const struct show_script *script) {
@@ -121,9 +143,10 @@ static void play(const struct show_script *script) {
     if (status == EXIT_FINDING) {
         fuzz_fail("operation %d breaks a clause", n);
     }
-    struct show_view view = {&world, "a script", SHOW_DEFAULT_WIDTH, n % 2, 1, n, step};
+    struct show_view view = {&world, "a script", SHOW_DEFAULT_WIDTH, n % 2, 1, n, step, NULL, NULL};
     if (status == EXIT_RIGHT && n > 0) {
         draw(&view);
+        draw_sights(view);
     }
     for (int i = 0; i < n; i++) {
         show_step_free(&step[i]);

@@ -53,6 +53,7 @@ static struct cp_kernel kernel_of(const struct bound_options *o) {
     class->score_promotes = o->score_promotes;
     class->weights = o->weights;
     class->partials = o->partials;
+    class->rounded_sum = o->rounded_sum;
     class->scales = o->scales;
     class->truncates = o->truncate;
     class->flushes = o->flush;
@@ -436,6 +437,8 @@ static void caches_cost_as_in_the_gate(void **state) {
             o.k_scale = o.cache.k != CP_CACHE_PLAIN ? 3.0 : 0.0;
             o.v_scale = o.cache.v != CP_CACHE_PLAIN ? 2.0 : 0.0;
             o.weights = CP_FP16;
+            assert_true(bound_of(&o) > 0.0);
+            o.rounded_sum = 1;
             assert_true(bound_of(&o) > 0.0);
             o.score = SCORE_TENSOR_CORE;
             o.truncate = type == 1;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "chunkproof/number.h"
+#include "chunkproof/tolerance_parts.h"
 #include "gate/case/cache.h"
 #include "gate/case/layout.h"
 #include "gate/case/prompts.h"
@@ -277,6 +278,49 @@ static void the_class_pays_for_scales(void **state) {
     assert_true(half.weights.tiny >= 1.99 * v.weights.tiny); /* all of it is lost below 2^-14 */
 }
 
+/* NUM-19: one key, whose value is rounded once it has its scale. A row sum that takes the rounded P
+ * knows nothing of that: of one key P is 1, and the result is the rounded value. */
+static void roundings_of_values_are_not_shared_with_the_row_sum(void **state) {
+    static const int types[] = {CP_FP32, CP_FP16, CP_BF16};
+    const struct gate_rotated rotated = {.over_scale = 1.0 / 0.031, .k_scale = 1.0, .v_scale = 1.0};
+    const struct gate_row row = {.d = 1, .n = 1, .steps = 1, .rotated = &rotated};
+    const double q = 1.0, k = 0.0, v = 1.75 * (double)0.031F;
+    double scratch[3];
+    const struct cp_tolerance_row one = {.n_keys = 1,
+                                         .head_dim = 1,
+                                         .value_dim = 1,
+                                         .scale = 1.0,
+                                         .q = &q,
+                                         .k = &k,
+                                         .v = &v,
+                                         .scratch = scratch};
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        struct cp_kernel kernel = plain;
+        struct cp_arithmetic a;
+        struct cp_counts counts;
+        double expected, bound, usual, lse, lse_bound;
+        uint16_t bits;
+        kernel.cache = (struct cp_kernel_cache){.v = CP_CACHE_E5M2};
+        kernel.out_type = CP_FP32;
+        kernel.arithmetic.weights = CP_FP16;
+        kernel.arithmetic.rounded_sum = i < 3;
+        kernel.arithmetic.v_dequantised = types[i % 3];
+        gate_class_of_row(&kernel, &row, &a, &counts);
+        cp_tolerance(&a, &counts, &one, 0.0, &expected, &bound, &lse, &lse_bound);
+        cp_tolerance_rms(&a, &counts, &one, &expected, &usual);
+        double rounded = (double)(float)v;
+        if (types[i % 3] != CP_FP32) {
+            cp_number_store(&bits, types[i % 3], 0, v);
+            rounded = cp_number_load(&bits, types[i % 3], 0);
+        }
+        assert_true(fabs(rounded - v) <= bound && fabs(rounded - v) <= 8.0 * usual);
+        assert_true(bound <= 1e-3 * fabs(v) || types[i % 3] == CP_BF16);
+        assert_true(i >= 3 || a.weights.unit == 0x1p-11); /* as without a cache */
+        assert_true(counts.depth_o < 200 || (i < 3 && types[i % 3] != CP_FP32));
+    }
+}
+
 /* GATE-14: a number times its scale has no type of 16 bits, also where it is turned exactly. */
 static void scaled_keys_are_rounded_after_quarter_turns(void **state) {
     struct cp_kernel kernel = plain;
@@ -327,6 +371,7 @@ int main(void) {
         cmocka_unit_test(the_whole_format_is_used),
         cmocka_unit_test(rotated_integers_are_of_8_bits),
         cmocka_unit_test(the_class_pays_for_scales),
+        cmocka_unit_test(roundings_of_values_are_not_shared_with_the_row_sum),
         cmocka_unit_test(scaled_keys_are_rounded_after_quarter_turns),
         cmocka_unit_test(the_query_and_the_least_scale),
     };

@@ -235,6 +235,11 @@ struct bound_scales {
 void bound_dequantise(const struct cp_kernel_class *class, const struct cp_kernel_cache *cache,
                       const struct bound_scales *scales, struct cp_arithmetic *arithmetic);
 
+/* NUM-19: where n takes the rounded weights, and so cannot share the roundings of a number of V, they
+ * count as additions of o. Once the counts are known. */
+void bound_round_values(const struct cp_kernel_class *class, const struct cp_kernel_cache *cache,
+                        struct cp_arithmetic *arithmetic, struct cp_counts *counts);
+
 /* NUM-15: how the class changes a score, and reads a sink. */
 struct cp_shift_arithmetic bound_class_of_shift(const struct cp_kernel_class *class);
 

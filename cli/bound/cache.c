@@ -91,44 +91,67 @@ int bound_cache_round(const struct bound_options *o, struct bound_row *row, cons
 
 /* ---- The class ---- */
 
-/* Where a number of K is multiplied by its scale, or the query, or the score. `growth` is h, and
- * `left` what one product leaves of a number. */
-static void scale_keys(int cache, const struct bound_scales *scales, double growth, double left,
-                       double product_tiny, struct cp_score_arithmetic *s) {
+/* What NUM-19 has of a number that is multiplied by its scale in binary32, or in binary64, and then
+ * rounded to k_dequantised, or v_dequantised. */
+struct scaling {
+    struct cp_format product;
+    double more; /* h - 1: of a number and of what the scale may be multiplied with instead */
+    double left; /* z */
+};
+
+static struct scaling scaling_of(const struct cp_kernel_class *class, int type) {
+    int wide = class->score == CP_SUM_FP64;
+    struct cp_format product = bound_rounding(class, wide ? CP_FP64 : CP_FP32, 0);
+    struct cp_format to = bound_rounding(class, type, type == CP_FP32 || wide);
+    double twice = product.unit * (2.0 + product.unit); /* a sum: 1 + unit may be 1 */
+    return (struct scaling){product, (to.unit + twice + to.unit * twice) * (1.0 + 0x1p-40),
+                            to.tiny + (1.0 + to.unit) * product.tiny};
+}
+
+/* Where a number of K is multiplied by its scale, or the query, or the score. `left`: z, and what is
+ * rotated of it. */
+static void scale_keys(int cache, const struct bound_scales *scales, const struct scaling *by,
+                       double left, struct cp_score_arithmetic *s) {
     double number = cp_number8_largest(cache) + 1.0; /* or -128 */
-    double larger = fmax(1.0, scales->k) * growth;
-    double e = fmax(scales->query * left, number * product_tiny);
+    double larger = fmax(1.0, scales->k) * (1.0 + by->more);
+    double e = fmax(scales->query * left, number * by->product.tiny);
     s->term_tiny = larger * (s->term_tiny + (1.0 + s->term_unit) * e) * (1.0 + 0x1p-40);
     s->tiny *= larger;
-    s->term_unit = (growth * (1.0 + s->term_unit) - 1.0) * (1.0 + 0x1p-40);
+    s->term_unit = (by->more + s->term_unit + by->more * s->term_unit) * (1.0 + 0x1p-40);
 }
 
 /* Where a number of V is multiplied by its scale, or P, or o. */
-static void scale_values(const struct bound_scales *scales, double growth, double left,
-                         struct cp_format product, struct cp_arithmetic *a) {
-    double unit = fmax(a->weights.unit, product.unit);
-    double tiny = a->weights.tiny + 4.0 * product.tiny * (unit / product.unit);
-    a->weights.tiny = (growth + (growth - 1.0) / unit) * tiny * scales->over_v * (1.0 + 0x1p-40);
-    a->weights.unit = (growth * (1.0 + unit) - 1.0) * (1.0 + 0x1p-40);
-    a->eta_o = a->eta_o * fmax(1.0, scales->v) + left + product.tiny;
+static void scale_weights(const struct bound_scales *scales, const struct scaling *by,
+                          struct cp_arithmetic *a) {
+    double unit = fmax(a->weights.unit, by->product.unit);
+    double tiny = a->weights.tiny + 4.0 * by->product.tiny * (unit / by->product.unit);
+    a->weights.tiny = (1.0 + by->more + by->more / unit) * tiny * scales->over_v * (1.0 + 0x1p-40);
+    a->weights.unit = (by->more + unit + by->more * unit) * (1.0 + 0x1p-40);
 }
 
-/* A product with a scale is rounded in binary32, and then to k_dequantised, or v_dequantised. What
- * is left of a number of K is rotated, where keys are. */
+/* What is left of a number of K is rotated, where keys are. */
 void bound_dequantise(const struct cp_kernel_class *class, const struct cp_kernel_cache *cache,
                       const struct bound_scales *scales, struct cp_arithmetic *a) {
-    int wide = class->score == CP_SUM_FP64;
-    struct cp_format product = bound_rounding(class, wide ? CP_FP64 : CP_FP32, 0);
-    for (int is_v = 0; is_v < 2; is_v++) {
-        int type = is_v ? class->v_dequantised : class->k_dequantised;
-        struct cp_format to = bound_rounding(class, type, type == CP_FP32 || wide);
-        double growth = (1.0 + to.unit) * (1.0 + product.unit) * (1.0 + product.unit);
-        double left = to.tiny + (1.0 + to.unit) * product.tiny;
-        if (!is_v && cache->k != CP_CACHE_PLAIN) {
-            double rotates = scales->rotates ? 4.0 : 1.0;
-            scale_keys(cache->k, scales, growth, rotates * left, product.tiny, &a->score);
-        } else if (is_v && cache->v != CP_CACHE_PLAIN) {
-            scale_values(scales, growth, left, product, a);
-        }
+    if (cache->k != CP_CACHE_PLAIN) {
+        struct scaling by = scaling_of(class, class->k_dequantised);
+        scale_keys(cache->k, scales, &by, (scales->rotates ? 4.0 : 1.0) * by.left, &a->score);
     }
+    if (cache->v != CP_CACHE_PLAIN) {
+        struct scaling by = scaling_of(class, class->v_dequantised);
+        if (!class->rounded_sum) {
+            scale_weights(scales, &by, a);
+        }
+        a->eta_o = a->eta_o * fmax(1.0, scales->v) + by.left + by.product.tiny;
+    }
+}
+
+void bound_round_values(const struct cp_kernel_class *class, const struct cp_kernel_cache *cache,
+                        struct cp_arithmetic *a, struct cp_counts *counts) {
+    if (cache->v == CP_CACHE_PLAIN || !class->rounded_sum) {
+        return;
+    }
+    double more = scaling_of(class, class->v_dequantised).more;
+    int additions = (int)ceil(more / a->u_o * (1.0 + 0x1p-40));
+    counts->depth_o += additions;
+    a->as_one_o = additions > a->as_one_o ? additions : a->as_one_o;
 }

@@ -358,6 +358,7 @@ double bound_class(const struct bound_options *o, const struct bound_row *row,
     bound_class_of_score(o, row, largest, a);
     bound_round_factors(&class, a);
     count(o, row->n, counts);
+    bound_round_values(&class, &o->cache, a, counts);
     bound_divide(&class, row->n + o->has_sink, largest->score, counts, a);
     double sigma = cp_score_error(&a->score, row->scale, row->d, largest->products);
     if (o->above + o->behind > 0.0) {

@@ -20,6 +20,7 @@ struct cp_kernel_class bound_declared(const struct bound_options *o) {
                                     .tanh_error = o->tanh_error,
                                     .tanh_absolute = o->tanh_absolute,
                                     .partials = o->partials,
+                                    .rounded_sum = o->rounded_sum,
                                     .divides = o->immediate,
                                     .n_parts = o->n_parts,
                                     .part_keys = o->part_keys,

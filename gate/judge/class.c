@@ -196,6 +196,7 @@ void gate_class_of_row(const struct cp_kernel *kernel, const struct gate_row *ro
     class_of_score(kernel, row->d, row->rotated, arithmetic);
     bound_round_factors(&kernel->arithmetic, arithmetic);
     count(kernel, row, counts);
+    bound_round_values(&kernel->arithmetic, &kernel->cache, arithmetic, counts);
     bound_divide(&kernel->arithmetic, row->n, row->largest_score, counts, arithmetic);
     follow_maximum(kernel, row, arithmetic);
     if (kernel->arithmetic.divides != 0) {

@@ -160,6 +160,7 @@ Definition of_NumScale := (
   NumScale.scale_in_the_query,
   NumScale.scale_in_the_score,
   NumScale.key_scale_is_near,
+  NumScale.value_beside_shared_weights,
   NumScale.value_scale_is_near).
 Print Assumptions of_NumScale.
 

@@ -482,6 +482,29 @@ Proof.
     apply Rmult_le_compat; try lra; unfold Rdiv in *; lra.
 Qed.
 
+(** NUM-19, for values where n has the rounded weight p, too: what the value loses, or o where it is
+    multiplied by one scale, is as if o were rounded by so many additions. *)
+Theorem value_beside_shared_weights f g x s r y p u eta w e :
+  0 <= unit f -> 0 <= tiny f -> 0 <= unit g -> 0 <= tiny g ->
+  rounds f (x * s) r -> rounds g r y ->
+  growth f g <= (1 + u) ^ S w -> Rabs p * leftover f g <= INR e * eta ->
+  adds u eta (S w) e [p * (x * s)] [p * y].
+Proof.
+  intros uf tf ug tg one two large small.
+  pose proof (scaled_number_is_near f g x s r y uf tf ug tg one two) as near.
+  replace (S w) with (S w + 0)%nat by lia; replace e with (e + 0)%nat by lia.
+  apply (adds_coarse u eta w e 0 0 _ [p * (x * s)]); [apply adds_term|].
+  unfold plain, magnitude; simpl; rewrite !Rplus_0_r.
+  replace (p * y - p * (x * s)) with (p * (y - x * s)) by ring.
+  rewrite !Rabs_mult in *; pose proof (Rabs_pos p) as p0.
+  pose proof (Rmult_le_compat_l _ _ _ p0 near) as A.
+  pose proof (Rmult_le_pos _ _ (Rabs_pos x) (Rabs_pos s)) as xs.
+  pose proof (Rmult_le_pos _ _ p0 xs) as pxs.
+  assert (Rabs p * (Rabs x * Rabs s) * (growth f g - 1) <=
+    Rabs p * (Rabs x * Rabs s) * ((1 + u) ^ S w - 1)) by (apply Rmult_le_compat_l; lra).
+  simpl pow in *; lra.
+Qed.
+
 (** NUM-19, for values: wherever the scale is, the product is that of the value with a weight that
     was rounded by scaled_weights, and of what is left of the value where it is small. *)
 Theorem value_scale_is_near P f g p x s term least :
