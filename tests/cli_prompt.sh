@@ -121,6 +121,33 @@ if command -v xmllint >/dev/null; then
     ok "a picture is XML" is_xml "${tutor[@]}"
 fi
 
+# MOD-3, on the example's files: a prompt with a scaffold and a union, and one without a scaffold.
+# The picture has as many squares as the JSON has pairs of parts of which one sees the other.
+squares() {
+    local path
+    for path in "$@"; do
+        right --json travel.xml "$path" && mv "$work/out" "$work/json" &&
+            right --svg travel.xml "$path" &&
+            python3 - "$work/json" "$work/out" "$path" <<'PYTHON' || return 1
+import json, sys
+t = json.load(open(sys.argv[1]))
+prompt, parts = t["prompts"][0], t["schema"]["parts"]
+sees = {row["module"]: row["sees"] for row in prompt["mask"]}
+part = [parts[run["part"]]["in"] if run["from"] == "cache" else None for run in prompt["runs"]]
+wanted = sum(a is None or b in sees[a] for i, a in enumerate(part) for b in part[:i])
+drawn = open(sys.argv[2]).read().split(f">{sys.argv[3]}</text>")[1].count('<rect class="sees"')
+if wanted != drawn or drawn == 0:
+    sys.exit(f"{sys.argv[3]}: {drawn} squares, and not {wanted}")
+PYTHON
+    done
+}
+ok "a picture has the squares of the JSON" squares miami.xml tokyo.xml
+escaped() {
+    cp miami.xml "$work/a<b&c.xml"
+    right --svg travel.xml "$work/a<b&c.xml" && has '/a&lt;b&amp;c.xml</text>'
+}
+ok "a picture of a file whose name has marks of XML" escaped
+
 # ---- Bad use ----
 
 ok "no file" wrong 'name a schema' --json

@@ -35,7 +35,8 @@ void prompt_help(FILE *out) {
           "      --each           also list the tokens of each prompt, one a line; needs a\n"
           "                       --model, as do --answer, --fast, --compare and --score\n"
           "      --json           the report as JSON (spec/prompt-report.schema.json)\n"
-          "      --svg            a picture; of at most 2000 parts, and runs of each prompt\n"
+          "      --svg            a picture, also of which part of a prompt sees which; of at\n"
+          "                       most 2000 parts, and runs of each prompt\n"
           "  -h, --help           this help\n"
           "\n",
           out);

@@ -33,6 +33,21 @@ char *report_line(const char *text) {
     return clean;
 }
 
+char *report_paths(const struct pml_schema *s, const int *module, int n) {
+    char *text, *line;
+    size_t size;
+    FILE *out = text_open(&text, &size);
+    for (int i = 0; i < n; i++) {
+        char *path = pml_path(s, module[i]);
+        fprintf(out, "%s%s", i > 0 ? ", " : "", module[i] > 0 ? path : "the schema");
+        free(path);
+    }
+    text_close(out);
+    line = report_line(text);
+    free(text);
+    return line;
+}
+
 const struct pml_text *report_text_of(const struct pml_prompt *prompt, const struct pml_run *run) {
     switch (run->kind) {
     case PML_CACHED:

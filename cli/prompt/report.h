@@ -16,6 +16,9 @@ const char *report_kind(int kind);
  * caller frees it. */
 char *report_line(const char *text);
 
+/* "the schema, trip-plan, trip-plan/overseas": modules. The caller frees it. */
+char *report_paths(const struct pml_schema *schema, const int *module, int n);
+
 /* A text in one line, as a reader takes it in: " | " between two roles that nothing else divides,
  * and quotes around blanks alone. The caller frees it. */
 char *report_words(const struct pml_texts *texts, const struct pml_text *text);

@@ -2,19 +2,16 @@
 /* The report as a picture. Positions go from left to right. The schema stands above: a module has a
  * bar with its name and, below, its texts and params and what is in it; members of a union stand
  * one below the other. Below the schema each prompt is a row. What is cached has a plain fill, what
- * is computed a pattern, so that the picture is readable without colours. */
+ * is computed a pattern, so that the picture is readable without colours. At the end each prompt
+ * has a matrix of what sees what (report_matrix.c). */
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/markup.h"
 #include "cli/base/text.h"
-#include "cli/prompt/report.h"
+#include "cli/prompt/report_picture.h"
 
-#define MARGIN 20
-#define WIDTH  1160 /* of all positions */
-#define ROW    26   /* from a row to the next */
-#define BOX    22   /* height of a box */
-#define LETTER 7.3  /* width of a letter of 12 pixels, rounded up */
+#define ROW 26 /* from a row to the next */
+#define BOX 22 /* height of a box */
 
 static const char style[] =
     "\n  <style>\n"
@@ -30,6 +27,10 @@ static const char style[] =
     "    .argument { fill: url(#lines); stroke: #b35900; stroke-width: 1.5 }\n"
     "    .new { fill: url(#dots); stroke: #7a3b00; stroke-width: 1.5 }\n"
     "    .param { fill: #ffffff; stroke: #b35900; stroke-width: 1.5; stroke-dasharray: 5 3 }\n"
+    "    .sees { fill: #333333 }\n"
+    "    .empty { fill: #ffffff; stroke: #c4c4c4 }\n"
+    "    .scaffold { stroke: #009e73; stroke-width: 2 }\n"
+    "    .held { fill: #009e73 }\n"
     "    .halo { fill: #ffffff; stroke: #ffffff; stroke-width: 4; stroke-linejoin: round }\n"
     "  </style>\n"
     "  <defs>\n"
@@ -43,67 +44,25 @@ static const char style[] =
     "    </pattern>\n"
     "  </defs>\n";
 
-struct picture {
-    struct markup m;
-    int positions; /* in all of the width */
-    int top;       /* of what comes next */
-};
-
-/* ---- Elements ---- */
+/* ---- Boxes ---- */
 
 static double x_of(const struct picture *p, int position) {
-    return MARGIN + (double)WIDTH * position / p->positions;
-}
-
-static void put_text(struct picture *p, const char *class, double x, double y, const char *text) {
-    markup_open(&p->m, "text");
-    markup_attribute(&p->m, "class", "%s", class);
-    markup_attribute(&p->m, "x", "%.1f", x);
-    markup_attribute(&p->m, "y", "%.1f", y);
-    markup_text(&p->m, "%s", text);
-    markup_close(&p->m);
-    markup_newline(&p->m);
-}
-
-/* A text on a pattern or on lines: once in white and wide, and once upon that. Not every program
- * that draws SVG knows paint-order. */
-static void put_label(struct picture *p, const char *class, double x, double y, const char *text) {
-    char halo[32];
-    (void)snprintf(halo, sizeof halo, "%s halo", class);
-    put_text(p, halo, x, y, text);
-    put_text(p, class, x, y, text);
-}
-
-static void put_line(struct picture *p, const char *class, double x1, double y1, double x2,
-                     double y2) {
-    markup_open(&p->m, "line");
-    markup_attribute(&p->m, "class", "%s", class);
-    markup_attribute(&p->m, "x1", "%.1f", x1);
-    markup_attribute(&p->m, "y1", "%.1f", y1);
-    markup_attribute(&p->m, "x2", "%.1f", x2);
-    markup_attribute(&p->m, "y2", "%.1f", y2);
-    markup_close(&p->m);
-    markup_newline(&p->m);
+    return PICTURE_MARGIN + (double)PICTURE_WIDTH * position / p->positions;
 }
 
 /* A box of positions; its text is cut to fit, and all of it in its tooltip. */
 static void put_box(struct picture *p, const char *class, int begin, int size, int y,
                     const char *text, const char *title) {
     double x = x_of(p, begin), width = x_of(p, begin + size) - x;
-    int columns = (int)((width - 8) / LETTER);
+    int columns = (int)((width - 8) / PICTURE_LETTER);
     markup_open(&p->m, "g");
-    markup_open(&p->m, "rect");
-    markup_attribute(&p->m, "class", "%s", class);
-    markup_attribute(&p->m, "x", "%.1f", x);
-    markup_attribute(&p->m, "y", "%d", y);
-    markup_attribute(&p->m, "width", "%.1f", width);
-    markup_attribute(&p->m, "height", "%d", BOX);
+    picture_open_rect(p, class, x, y, width, BOX);
     markup_close(&p->m);
     markup_element(&p->m, "title", NULL, "%s", title);
     if (columns >= 2) {
         int is_computed = strcmp(class, "argument") == 0 || strcmp(class, "new") == 0;
         char *shown = text_cut(text, columns, "…");
-        (is_computed ? put_label : put_text)(p, "name", x + 4, y + 15.5, shown);
+        (is_computed ? picture_label : picture_text)(p, "name", x + 4, y + 15.5, shown);
         free(shown);
     }
     markup_close(&p->m);
@@ -127,8 +86,8 @@ static void put_axis(struct picture *p, int bottom) {
     for (int at = 0; at <= p->positions; at += step) {
         char number[16];
         (void)snprintf(number, sizeof number, "%d", at);
-        put_line(p, "tick", x_of(p, at), p->top + 4, x_of(p, at), bottom);
-        put_text(p, "note", x_of(p, at) + 2, p->top, number);
+        picture_line(p, "tick", x_of(p, at), p->top + 4, x_of(p, at), bottom);
+        picture_text(p, "note", x_of(p, at) + 2, p->top, number);
     }
     p->top += 8;
 }
@@ -208,21 +167,20 @@ static void put_schema(struct picture *p, const struct pml_schema *s) {
 /* ---- Prompts ---- */
 
 static void put_prompt(struct picture *p, const struct pml_prompt *prompt) {
-    static const char *const classes[] = {
-        [PML_CACHED] = "cache", [PML_ARGUMENT] = "argument", [PML_NEW] = "new"};
     char *path = report_line(prompt->document.path), *text;
     size_t size;
     FILE *out = text_open(&text, &size);
     fprintf(out, "%s: %d tokens, %d from the cache, %d computed", path,
             prompt->n_cached + prompt->n_new, prompt->n_cached, prompt->n_new);
     text_close(out);
-    put_label(p, "head", MARGIN, p->top + 26, text);
+    picture_label(p, "head", PICTURE_MARGIN, p->top + 26, text);
     p->top += 36;
-    put_line(p, "gap", MARGIN, p->top + BOX / 2.0, MARGIN + WIDTH, p->top + BOX / 2.0);
+    picture_line(p, "gap", PICTURE_MARGIN, p->top + BOX / 2.0, PICTURE_MARGIN + PICTURE_WIDTH,
+                 p->top + BOX / 2.0);
     for (int i = 0; i < prompt->n_runs; i++) {
         const struct pml_run *run = &prompt->run[i];
         char *line = report_line(report_run_text(prompt, run)), *title = report_run(prompt, run);
-        put_box(p, classes[run->kind], run->begin, run->size, p->top, line, title);
+        put_box(p, picture_class(run->kind), run->begin, run->size, p->top, line, title);
         free(line);
         free(title);
     }
@@ -238,22 +196,17 @@ static void put_legend(struct picture *p) {
                    {"param", "param, for an argument"},
                    {"argument", "argument, computed"},
                    {"new", "new text, computed"}};
-    double x = MARGIN;
+    double x = PICTURE_MARGIN;
     p->top += 18;
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
-        markup_open(&p->m, "rect");
-        markup_attribute(&p->m, "class", "%s", entries[i].class);
-        markup_attribute(&p->m, "x", "%.1f", x);
-        markup_attribute(&p->m, "y", "%d", p->top);
-        markup_attribute(&p->m, "width", "26");
-        markup_attribute(&p->m, "height", "14");
+        picture_open_rect(p, entries[i].class, x, p->top, 26, 14);
         markup_close(&p->m);
-        put_text(p, "name", x + 33, p->top + 11.5, entries[i].text);
-        x += 62 + LETTER * (double)strlen(entries[i].text);
+        picture_text(p, "name", x + 33, p->top + 11.5, entries[i].text);
+        x += 62 + PICTURE_LETTER * (double)strlen(entries[i].text);
     }
-    put_line(p, "gap", x, p->top + 7, x + 26, p->top + 7);
-    put_text(p, "name", x + 33, p->top + 11.5, "no token");
-    p->top += 14 + MARGIN;
+    picture_line(p, "gap", x, p->top + 7, x + 26, p->top + 7);
+    picture_text(p, "name", x + 33, p->top + 11.5, "no token");
+    p->top += 14 + PICTURE_MARGIN;
 }
 
 /* ---- The document ---- */
@@ -277,17 +230,19 @@ int report_is_drawable(const struct pml_schema *schema, const struct pml_prompt 
     return most <= REPORT_MOST_DRAWN;
 }
 
-static int height_of(const struct pml_schema *s, int n_prompts) {
+/* Where the lines of positions end. */
+static int axis_end(const struct pml_schema *s, int n_prompts) {
     int *row = cli_allocate(NULL, (size_t)s->n_parts, sizeof *row);
     int rows = set_rows(s, row);
     free(row);
-    return 78 + rows * ROW + n_prompts * (36 + ROW) + 32 + MARGIN;
+    return 78 + rows * ROW + n_prompts * (36 + ROW);
 }
 
 int report_svg(FILE *out, const struct pml_schema *schema, const struct pml_prompt *prompts,
                int n_prompts) {
     struct picture p = {.positions = last_position(schema, prompts, n_prompts), .top = 64};
-    int width = WIDTH + 2 * MARGIN, height = height_of(schema, n_prompts);
+    int width = PICTURE_WIDTH + 2 * PICTURE_MARGIN, bottom = axis_end(schema, n_prompts);
+    int height = bottom + 32 + PICTURE_MARGIN + picture_matrices_height(prompts, n_prompts);
     markup_begin(&p.m);
     markup_raw(&p.m, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     markup_open(&p.m, "svg");
@@ -300,13 +255,14 @@ int report_svg(FILE *out, const struct pml_schema *schema, const struct pml_prom
     markup_raw(&p.m, style);
     markup_raw(&p.m, "  <rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
     char *name = text_cut(schema->about[0].name, 100, "…");
-    put_text(&p, "title", MARGIN, 34, name);
+    picture_text(&p, "title", PICTURE_MARGIN, 34, name);
     free(name);
-    put_axis(&p, height - 32 - MARGIN);
+    put_axis(&p, bottom);
     put_schema(&p, schema);
     for (int i = 0; i < n_prompts; i++) {
         put_prompt(&p, &prompts[i]);
     }
     put_legend(&p);
+    picture_matrices(&p, prompts, n_prompts);
     return markup_end(&p.m, out);
 }

@@ -52,22 +52,6 @@ static char *modules_text(const int *module, int n) {
     return text;
 }
 
-/* "the schema, trip-plan, trip-plan/overseas" */
-static char *paths_text(const struct pml_schema *s, const int *module, int n) {
-    char *text, *line;
-    size_t size;
-    FILE *out = text_open(&text, &size);
-    for (int i = 0; i < n; i++) {
-        char *path = pml_path(s, module[i]);
-        fprintf(out, "%s%s", i > 0 ? ", " : "", module[i] > 0 ? path : "the schema");
-        free(path);
-    }
-    text_close(out);
-    line = report_line(text);
-    free(text);
-    return line;
-}
-
 static char *name_of(const struct pml_schema *s, int x) {
     const struct pml_part *about = &s->about[x];
     if (s->part[x].kind == CP_PART_TEXT) {
@@ -97,7 +81,7 @@ static void put_part(FILE *out, const struct pml_schema *s, int x, int *seen) {
 
 static void put_scaffold(FILE *out, const struct pml_schema *s, int i) {
     const struct pml_scaffold *f = &s->scaffold[i];
-    char *modules = paths_text(s, s->module + f->first, f->n);
+    char *modules = report_paths(s, s->module + f->first, f->n);
     fprintf(out, "%8d  ", i);
     text_put_wrapped(out, modules, 10, 10, WIDTH);
     free(modules);
@@ -158,8 +142,8 @@ static void put_runs(FILE *out, const struct pml_prompt *p) {
 
 static void put_counting(FILE *out, const struct pml_schema *s, int scaffold, int x, int *seen) {
     const struct pml_scaffold *f = &s->scaffold[scaffold];
-    char *modules = paths_text(s, s->module + f->first, f->n), *module = paths_text(s, &x, 1);
-    char *sees = paths_text(s, seen, pml_mask_sees(s, x, scaffold, seen)), *text;
+    char *modules = report_paths(s, s->module + f->first, f->n), *module = report_paths(s, &x, 1);
+    char *sees = report_paths(s, seen, pml_mask_sees(s, x, scaffold, seen)), *text;
     size_t size;
     FILE *to = text_open(&text, &size);
     fprintf(to, "scaffold %d (%s) counts for %s, which sees %s", scaffold, modules, module, sees);
