@@ -24,6 +24,7 @@ from chunkproof.markup import prompt_of, schema_of  # noqa: E402
 from chunkproof.refusal import Refusal  # noqa: E402
 from program_random import HEAD  # noqa: E402
 
+PROGRAMS = pathlib.Path(PACKAGE) / "examples"
 COMMAND = os.environ.get("CHUNKPROOF_COMMAND", str(ROOT / "build" / "chunkproof"))
 TEMPLATES: dict[str, Callable[[str], tuple[str, str]]] = {  # of PML-8: before and behind a role
     "none": lambda role: ("", ""),

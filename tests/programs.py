@@ -4,9 +4,9 @@
 
     CHUNKPROOF_COMMAND=build/chunkproof tests/programs.py [--verbose] [TEST...]
 
-CHUNKPROOF_PACKAGE is the folder with the package, default python/. CHUNKPROOF_SEED begins the
-random programs, CHUNKPROOF_CASES is how many. GOLDEN=write writes the files of
-tests/golden/program/ anew. Exit status 0 right, 1 wrong.
+CHUNKPROOF_PACKAGE is the folder with the package and its examples, default python/.
+CHUNKPROOF_SEED begins the random programs, CHUNKPROOF_CASES is how many. GOLDEN=write writes the
+files of tests/golden/program/ anew. Exit status 0 right, 1 wrong.
 """
 import os
 import pathlib
@@ -17,11 +17,12 @@ import unittest
 from collections import Counter
 from collections.abc import Iterator
 
-from program_check import PACKAGE, ROOT, TEMPLATES, InFolder
+from program_check import PACKAGE, PROGRAMS, ROOT, TEMPLATES, InFolder
 
 from chunkproof.calls import of_words
 from chunkproof.compiler import read
 from chunkproof.markup import prompt_of, schema_of
+from program_examples import Examples  # noqa: F401
 from program_files import Files  # noqa: F401
 from program_random import HEAD, Maker
 
@@ -31,7 +32,12 @@ EXAMPLES: dict[str, dict[str, str | bool | int]] = {  # the program: one call of
                "overseas": True},
     "reader": {"age": "adult", "name": "Ada", "wish": "  A book\n\tabout <tea> & \"sea\"  ",
                "likes_history": True},
-    "game": {"task": "Let a unit stay on the map.", "unit": True, "board": True, "player": False},
+    "game": {"task": "Write the main program: a map, two players, and a game of theirs.",
+             "unit": True, "board": True, "player": True, "rules": True, "database": True},
+    "learner": {"grade": "middle school", "level": "beginner", "history": "studied a year before",
+                "style": "auditory", "test": "essay", "motivation": "high intrinsic motivation",
+                "task": "Say in two sentences who the learner is."},
+    "holiday": {"for_": "a week", "city": "tokyo", "request": "Make a travel plan."},
     "support": {"tone": "formal", "question": "What bears 3 kN?", "technical": True},
 }
 
@@ -60,7 +66,7 @@ class Law(InFolder):
     def test_examples_say_what_their_prompts_say(self) -> None:
         texts = {path.stem: re.sub("(@prompt.*)", lambda head: re.sub(r"=\d+", "=300", head[0]),
                                    path.read_text())
-                 for path in sorted((ROOT / "python" / "examples").glob("*.py"))}
+                 for path in sorted(PROGRAMS.glob("*.py"))}
         self.assertEqual(set(texts), {*EXAMPLES, "company"})
         for name, arguments in EXAMPLES.items():
             function = {"reader": "suggest"}.get(name, name)
@@ -90,7 +96,7 @@ class Schemas(InFolder):
 
     def test_examples_have_their_schemas_and_prompts(self) -> None:
         for name, arguments in EXAMPLES.items():
-            program = read(str(ROOT / "python" / "examples" / f"{name}.py"))
+            program = read(str(PROGRAMS / f"{name}.py"))
             self.golden(f"{name}.xml", schema_of(program))
             self.golden(f"{name}-prompt.xml", prompt_of(program, arguments))
 
@@ -378,7 +384,7 @@ class Commands(InFolder):
     """The commands from outside (PROG-7)."""
 
     def test_a_schema_and_a_prompt_are_written(self) -> None:
-        example = str(ROOT / "python" / "examples" / "travel.py")
+        example = str(PROGRAMS / "travel.py")
         run = self.run_module("schema", example, "-o", "travel.xml")
         self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))
         run = self.run_module("prompt", example, "city=tokyo", "-o", "tokyo.xml", "duration=a=b",
@@ -392,7 +398,7 @@ class Commands(InFolder):
                          (0, (self.folder / "travel.xml").read_text()))
 
     def test_bad_use(self) -> None:
-        example = str(ROOT / "python" / "examples" / "travel.py")
+        example = str(PROGRAMS / "travel.py")
         good = ("duration=x", "question=x")
         for words, says in (
                 (("prompt", example, "city=tokio", *good),
@@ -417,7 +423,7 @@ class Commands(InFolder):
             self.assertEqual(os.listdir(self.folder), [])
 
     def test_bytes_that_are_not_utf_8(self) -> None:
-        example = ROOT / "python" / "examples" / "travel.py"
+        example = PROGRAMS / "travel.py"
         for word, byte in (("question=caf\\351?", "e9"), ("city=\\377", "ff"),
                            ("\\377city=miami", "ff")):
             run = self.run_in_shell(f"prompt '{example}' \"$(printf '{word}')\"",
@@ -469,7 +475,7 @@ class Commands(InFolder):
         code = ("import sys; sys.path.insert(0, sys.argv[1]); import support, travel; "
                 "print(''.join(travel.travel('miami', '3 days', 'Where?')), "
                 "''.join(support.support('plain', 'How?', True)))")
-        run = subprocess.run([sys.executable, "-c", code, str(ROOT / "python" / "examples")],
+        run = subprocess.run([sys.executable, "-c", code, str(PROGRAMS)],
                              capture_output=True, text=True, check=False,
                              env={**os.environ, "PYTHONPATH": PACKAGE,
                                   "PYTHONDONTWRITEBYTECODE": "1"})

@@ -22,11 +22,34 @@ PLAYER = """class Player:
     def __init__(self, name: str) -> None:
         self.name = name
         self.units: list[Unit] = []
+
+    def take_turn(self, board: Map) -> None:
+        for unit in self.units:
+            if board.is_free(unit.x + 1, unit.y):
+                unit.move(1, 0)
+"""
+RULES = """class Game:
+    def __init__(self, board: Map, players: list[Player]) -> None:
+        self.board, self.players, self.turn = board, players, 0
+
+    def play(self) -> None:
+        while all(player.units for player in self.players):
+            self.players[self.turn % len(self.players)].take_turn(self.board)
+            self.turn += 1
+"""
+DATABASE = """class Database:
+    def __init__(self, path: str) -> None:
+        self.rows = sqlite3.connect(path)
+
+    def save(self, game: Game) -> None:
+        with self.rows:
+            self.rows.execute("insert into games values (?)", (pickle.dumps(game),))
 """
 
 
 @prompt(task=80)
-def game(task: str, unit: bool, board: bool, player: bool) -> Iterator[str]:
+def game(task: str, unit: bool, board: bool, player: bool, rules: bool,
+         database: bool) -> Iterator[str]:
     with system:
         yield "You write Python for a game. These files are there:"
     with user:
@@ -39,4 +62,10 @@ def game(task: str, unit: bool, board: bool, player: bool) -> Iterator[str]:
         if player:
             with module("player.py"):
                 yield PLAYER
+        if rules:
+            with module("game.py"):
+                yield RULES
+        if database:
+            with module("database.py"):
+                yield DATABASE
         yield task

@@ -72,7 +72,8 @@ class ByPython(Who):
         test = fault.fields["python"]
         place = emptied(GCC / "faults" / fault.name)
         source = ROOT / "python"
-        shutil.copytree(source / "chunkproof", place / "chunkproof")
+        for part in ("chunkproof", "examples"):
+            shutil.copytree(source / part, place / part)
         faulty = place / pathlib.PurePath(fault.source).relative_to("python")
         faulty.write_text(fault.text(), encoding="utf-8")
         try:

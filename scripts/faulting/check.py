@@ -135,9 +135,14 @@ def of_test(fault: Fault, words: list[str]) -> str | None:
 
 
 def of_python(fault: Fault, words: list[str]) -> str | None:
-    if not fault.source.startswith("python/chunkproof/"):
-        return f"{fault.source} is not in python/chunkproof/"
-    files = "tests/programs.py", "tests/program_files.py", "tests/model/test_convert.py"
+    if not fault.source.startswith(("python/chunkproof/", "python/examples/")):
+        return f"{fault.source} is not in python/chunkproof/ or python/examples/"
+    files = (
+        "tests/programs.py",
+        "tests/program_files.py",
+        "tests/program_examples.py",
+        "tests/model/test_convert.py",
+    )
     tests = "".join(map(text_of, files))
     defined = len(words) == 1 and f"    def {words[0]}(self)" in tests
     return None if defined else f"{', '.join(files)} have no such test"
