@@ -235,8 +235,8 @@ struct bound_scales {
 void bound_dequantise(const struct cp_kernel_class *class, const struct cp_kernel_cache *cache,
                       const struct bound_scales *scales, struct cp_arithmetic *arithmetic);
 
-/* NUM-19: where n takes the rounded weights, and so cannot share the roundings of a number of V, they
- * count as additions of o. Once the counts are known. */
+/* NUM-19: where n takes the rounded weights, and so cannot share the roundings of a number of V,
+ * they count as additions of o. Once the counts are known. */
 void bound_round_values(const struct cp_kernel_class *class, const struct cp_kernel_cache *cache,
                         struct cp_arithmetic *arithmetic, struct cp_counts *counts);
 

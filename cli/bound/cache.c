@@ -108,8 +108,8 @@ static struct scaling scaling_of(const struct cp_kernel_class *class, int type) 
                             to.tiny + (1.0 + to.unit) * product.tiny};
 }
 
-/* Where a number of K is multiplied by its scale, or the query, or the score. `left`: z, and what is
- * rotated of it. */
+/* Where a number of K is multiplied by its scale, or the query, or the score. `left`: z, and what
+ * is rotated of it. */
 static void scale_keys(int cache, const struct bound_scales *scales, const struct scaling *by,
                        double left, struct cp_score_arithmetic *s) {
     double number = cp_number8_largest(cache) + 1.0; /* or -128 */
