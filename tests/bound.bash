@@ -124,6 +124,17 @@ not_saved() (
         [ ! -e ./- ]
 )
 
+# A file that is full half-way: what was saved before is still there.
+kept() {
+    local found=0
+    "$chunkproof" bound --keys 4 --head-dim 2 --save "$work/kept.json" >"$work/out" || return 1
+    cp "$work/kept.json" "$work/before.json"
+    (trap '' XFSZ; ulimit -f 8; exec "$chunkproof" bound --keys 5000 --head-dim 64 \
+        --save "$work/kept.json" >"$work/out" 2>"$work/err") || found=$?
+    [ "$found" = 2 ] && grep -q 'kept.json: cannot be written: File too large' "$work/err" &&
+        cmp "$work/before.json" "$work/kept.json" && [ -z "$(find "$work" -name 'kept.json?*')" ]
+}
+
 full_disk() {
     [ -w /dev/full ] || { echo "no /dev/full"; return 1; }
     local found=0

@@ -255,6 +255,11 @@ ok "and a file has them, too" same --cache e4m3 --case "$work/cached.json" -- --
     --seed 4 --keys 30 --head-dim 8
 ok "zeros have any scale" json "t['class']['scale_k'] == 1 and t['claimed'] == 1" --cache-k int8 \
     --case "$work/zero.json"
+file least.json '{"scale": 1, "q": [1], "k": [[-8]], "v": [[-8]]}'
+ok "an integer of -128" json "t['class']['scale_v'] == 0.0625" --cache int8 --scale-k 0.0625 \
+    --scale-v 0.0625 --case "$work/least.json"
+ok "none of -129" wrong "does not fit in int8" --cache int8 --scale-k 0.0625 --scale-v 0.062 \
+    --case "$work/least.json"
 ok "what is near the end is rounded to it" right --cache-k int8 --scale-k 0.00787401574803 \
     --case "$work/one.json"
 ok "divided at once" json "t['class']['divide'] == 'immediate' and t['claimed'] == 128" \
@@ -452,7 +457,9 @@ ok "short sums that are long" wrong "--score-promotes" --score fp16 --score-prom
 ok "no such sum" wrong "--accumulate needs fp32, fp16, tensor-core or bf16, not 'fp64'" \
     --accumulate fp64
 ok "no such file" wrong "cannot be opened" --case "$work/nowhere.json"
-ok "a file that cannot be written" wrong "cannot be written" --save "$work/nowhere/case.json"
+ok "a file that cannot be written" wrong "cannot be written: No such file or directory" \
+    --save "$work/nowhere/case.json"
+ok "a file that cannot be written to its end" kept
 ok "a row too long" wrong "k[1] has 3 numbers, but q has 2" --case "$work/long.json"
 printf '{"q": [1], "k": [[1], [2]], "v": [[1, 2, 3], [4, 5, 6]]}' >"$work/wide_values.json"
 ok "values that are wider than keys" json "t['value_dim'] == 3 and t['elements'] == 3" \

@@ -413,6 +413,11 @@ static void rows_have_the_numbers_of_a_cache(void **state) {
             most = fmax(most, fabs(x));
         }
         assert_true(i % 2 ? most < largest : most == largest);
+        r.row.k[0] = -128.0 * scale; /* NUM-16: an integer, too */
+        assert_int_equal(bound_cache_round(&o, &r.row, NULL), 0);
+        assert_true(i % 2 == 0 || r.row.k[0] == -128.0 * scale);
+        r.row.k[0] = -129.0 * scale;
+        assert_int_equal(bound_cache_round(&o, &r.row, NULL) == 0, i != 5);
         bound_row_free(&r.row);
     }
 }

@@ -70,9 +70,10 @@ static int round_array(const struct array *a, double asked, double *scale, const
     }
     *scale = asked > 0.0 ? (double)(float)asked : usual_scale(largest_of(a), a->cache);
     double most = cp_number8_largest(a->cache) * (1.0 + 0x1p-20);
+    double least = a->cache == CP_CACHE_INT8 ? -most - 1.0 : -most; /* an integer may be -128 */
     for (ptrdiff_t i = 0; i < a->n; i++) {
         double x = a->x[i] / *scale;
-        if (!(fabs(x) <= most)) {
+        if (!(x >= least && x <= most)) {
             return does_not_fit(a, i, *scale, file);
         }
         a->x[i] = cp_number8_to_double(cp_number8_from_double(x, a->cache), a->cache) * *scale;

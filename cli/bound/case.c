@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "chunkproof/tolerance.h"
+#include "cli/base/output.h"
 #include "cli/base/printable.h"
 #include "cli/bound/bound.h"
 
@@ -283,12 +284,7 @@ static void write_rows(FILE *file, const char *name, const double *numbers, int 
     fputs("]", file);
 }
 
-int bound_case_save(const struct bound_row *row, const char *name) {
-    FILE *file = fopen(name, "w");
-    if (file == NULL) {
-        fprintf(stderr, "%s: cannot be written: %s\n", name, strerror(errno));
-        return -1;
-    }
+static void write_row(FILE *file, const struct bound_row *row) {
     fprintf(file, "{\"scale\": %.17g,\n\"q\": ", row->scale);
     write_numbers(file, row->q, row->d);
     write_rows(file, "k", row->k, row->n, row->d);
@@ -305,11 +301,17 @@ int bound_case_save(const struct bound_row *row, const char *name) {
         write_numbers(file, row->bias, row->n);
     }
     fputs("}\n", file);
-    int failed = ferror(file);
-    failed |= fclose(file);
-    if (failed) {
-        fprintf(stderr, "%s: cannot be written\n", name);
-        return -1;
+}
+
+int bound_case_save(const struct bound_row *row, const char *name) {
+    struct output output;
+    if (output_open(&output, name) == 0) {
+        write_row(output.file, row);
+        if (output_keep(&output) == 0) {
+            return 0;
+        }
     }
-    return 0;
+    fprintf(stderr, "%s: cannot be written%s%s\n", name, errno != 0 ? ": " : "",
+            errno != 0 ? strerror(errno) : "");
+    return -1;
 }
