@@ -291,6 +291,8 @@ if "$schemas" -c 'import jsonschema' 2>/dev/null; then
         t["keys"]["left_out"] == [1] and t["keys"]["chunk_first"] ==
         [{"chunk": 0, "rows": [0, 1, 2]}, {"chunk": 1, "rows": []}, {"chunk": 2, "rows": [0]}]' \
         --example figure2 --window 6 --kept 1
+    test_that "JSON: none ahead is an answer, too" json '[r["n_seen"] for r in t["keys"]["rows"]] ==
+        [16, 18, 18]' --example figure2 --ahead 0
     test_that "JSON: a tree of tokens" json 't["keys"]["parents"] == [None, 0, 0, 1, 2] and
         t["keys"]["mask"][4] == [1, 0, 1, 0, 1] and t["keys"]["rows"][4]["own"] ==
         [{"chunk": 3, "begin": 1, "end": 2}, {"chunk": 3, "begin": 3, "end": 4}]' \

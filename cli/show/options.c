@@ -100,7 +100,7 @@ void show_help(FILE *out) {
 }
 
 int show_options_ask(const struct show_options *options) {
-    return options->window > 0 || options->ahead > 0 || options->rows > 0 || options->sinks ||
+    return options->window > 0 || options->has_ahead || options->rows > 0 || options->sinks ||
            options->tree != NULL || options->mask != NULL;
 }
 
@@ -159,6 +159,7 @@ static int read_key_option(struct show_options *options, int option, int *status
         return 1;
     case 'A':
         *status = argument_int(COMMAND, "ahead", optarg, 0, SHOW_MAX_WINDOW, &options->ahead);
+        options->has_ahead = 1;
         return 1;
     case 'K':
         *status = argument_int(COMMAND, "kept", optarg, 0, SHOW_MAX_WINDOW, &options->kept);

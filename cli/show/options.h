@@ -16,7 +16,7 @@ struct show_options {
     int help;
     int source;
     int window; /* 0: none */
-    int ahead;
+    int ahead, has_ahead;
     int kept;
     int rows; /* 0: not given */
     int sinks;
