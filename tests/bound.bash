@@ -37,16 +37,20 @@ if not eval("(" + sys.argv[2] + ")"):
 PYTHON
 }
 
-# same ARGUMENT... -- ARGUMENT...: both print the same figures as JSON.
-same() {
+# both ARGUMENT... -- ARGUMENT...: two reports as JSON, $work/first and $work/out.
+both() {
     local first=()
     while [ "$1" != -- ]; do
         first+=("$1")
         shift
     done
     shift
-    status 0 --json "${first[@]}" && cp "$work/out" "$work/first" && status 0 --json "$@" ||
-        return 1
+    status 0 --json "${first[@]}" && cp "$work/out" "$work/first" && status 0 --json "$@"
+}
+
+# same ARGUMENT... -- ARGUMENT...: both print the same figures as JSON.
+same() {
+    both "$@" || return 1
     python3 - "$work/first" "$work/out" <<'PYTHON'
 import json, sys
 a, b = (json.load(open(name)) for name in sys.argv[1:])
@@ -63,14 +67,7 @@ more() {
     ok "$1 costs more" more_than "${@:2}"
 }
 more_than() {
-    local first=()
-    while [ "$1" != -- ]; do
-        first+=("$1")
-        shift
-    done
-    shift
-    status 0 --json "${first[@]}" && cp "$work/out" "$work/first" && status 0 --json "$@" ||
-        return 1
+    both "$@" || return 1
     python3 - "$work/first" "$work/out" <<'PYTHON'
 import json, sys
 a, b = (json.load(open(name)) for name in sys.argv[1:])

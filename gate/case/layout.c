@@ -246,10 +246,10 @@ static int make_numbers(struct gate_arrays *a, const struct gate_problem *p,
     }
     struct filling q = filling_of(p, a->memory[RUN_Q], OF_Q);
     struct filling k = filling_of(p, a->memory[RUN_K], OF_K);
-    struct filling v = filling_of(p, a->memory[gate_is_one_tensor(p) ? RUN_K : RUN_V], OF_V);
     put_queries(&q, p->q, &s->q);
     put_keys(&k, p->k, &s->k);
     if (!gate_is_in_keys(p)) {
+        struct filling v = filling_of(p, a->memory[gate_is_one_tensor(p) ? RUN_K : RUN_V], OF_V);
         put_keys(&v, p->v, &s->v);
     }
     return 0;
