@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples, for what takes too long to do all of it in each run: of faults, of tests, of kernels.
 
-    scripts/samples.py N[:K] NAME...    prints the names that are in the sample
+    scripts/samples.py N[:K] NAME...          prints the names that are in the sample
+    scripts/samples.py --rest N[:K] NAME...   ... that are not in it
 
 Each name is in one of N samples, by its own characters: a name that is new changes no other one's.
 The sample of a run is K, or the one that the commit says that is checked out: over N commits or
@@ -17,7 +18,6 @@ import pathlib
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -57,7 +57,9 @@ def has(name: str, n: int, k: int) -> bool:
     return place(name) % n == k
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: list[str]) -> int:
+    rest = arguments[:1] == ["--rest"]
+    arguments = arguments[1:] if rest else arguments
     if len(arguments) < 2 or arguments[0] in ("-h", "--help"):
         print((__doc__ or "").strip())
         return 0 if arguments and arguments[0] in ("-h", "--help") else 2
@@ -68,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     print(f"scripts/samples.py: --sample {n}:{k}", file=sys.stderr)
     for name in arguments[1:]:
-        if has(name, n, k):
+        if has(name, n, k) != rest:
             print(name)
     return 0
 

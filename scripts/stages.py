@@ -61,8 +61,9 @@ def tests(build: str, options: str = "", arguments: str = "",
 def unit(compiler: str, tiers: tuple[str, ...] = TIERS) -> Stage:
     run = tests(compiler, f"CC={compiler}", "--only unit")
     left_out = WALKS + ("opt_amx", "tolerance_bound")
+    few = without(left_out) + rest_of(SOME_SECONDS, 8)
     return Stage(f"unit-{compiler}", run, (compiler,),
-                 quick=FEWER.format("6000", "100") + run + without(left_out), tiers=tiers)
+                 quick=FEWER.format("6000", "100") + run + few, tiers=tiers)
 
 
 def without(stems: Iterable[str]) -> str:
@@ -74,6 +75,21 @@ def unless_deep(stems: Iterable[str], sample: int = 1) -> str:
     return f' $([ "$TIER" = deep ] || echo --sample {sample}' + without(stems) + ")"
 
 
+def rest_of(stems: Iterable[str], n: int) -> str:
+    """Words for sh: without these tests, but for those in one of n samples. The commit says which
+    sample."""
+    return f" $(scripts/samples.py --rest {n} {' '.join(stems)} | sed 's/^/--except /')"
+
+
+# Each takes seconds. TIER=quick runs one of eight of them, which the commit chooses.
+SOME_SECONDS = (
+    "explain_model", "gate", "answer", "gate_merge_cases", "gate_rotation", "gate_cache",
+    "gate_merge_mistakes", "opt_widths", "runs_library", "batch_decoder", "gate_scores",
+    "gate_masks", "gate_state", "opt_scales", "opt_masks", "gate_modules", "opt_scores",
+    "pml_random", "opt_windows", "opt_decoder", "opt", "runner", "gate_merge_rules", "invariance")
+SOME_SECONDS_OF_COMMAND = (
+    "cli_gate_merging", "cli_programs", "cli_bound", "cli_replay_merging", "questions", "door",
+    "cli_simulate_modules", "cli_gate_sandbox", "cli_answer", "cli_gate_deceive")
 # The command's tests that take longest: of the gate and of explain, which compile or run kernel
 # after kernel, of the scripts, and of the benchmark.
 OF_THE_GATE = ("cli_gate", "cli_explain", "gate_reports")
@@ -90,7 +106,8 @@ def command() -> Stage:
     def run(kernels: str) -> str:
         return tests("gcc", "CC=gcc", "--only shell --except install", f"command {kernels}")
     return Stage("command", run("gate-kernels") + unless_deep(LONGEST), ("gcc",),
-                 quick=run("gate-kernels-quick") + without(LONG), cores=1)
+                 quick=run("gate-kernels-quick") + without(LONG) +
+                 rest_of(SOME_SECONDS_OF_COMMAND, 8), cores=1)
 
 
 def mpi(name: str, run: str) -> Stage:
@@ -151,14 +168,15 @@ def under_sanitizers(name: str, compiler: str, command: str, quick: str = "",
 
 
 def sanitized(compiler: str, tiers: tuple[str, ...] = TIERS) -> Stage:
-    """Unit tests. TIER=quick compiles and runs those of the library alone, and does not optimize:
-    to compile is most of the time."""
+    """Unit tests; of those that take seconds, one of three, unless deep. TIER=quick compiles and
+    runs those of the library alone, and does not optimize: to compile is most of the time."""
     build, options = f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{{}} {SANITIZE}'"
     few = f"{build}-quick"
     quick = tests(few, options.format("-O0"), " ".join(OF_THE_LIBRARY),
                   " ".join(f"build/{few}/tests/test_{stem}" for stem in OF_THE_LIBRARY))
-    return under_sanitizers(build, compiler, tests(build, options.format("-O1"), "--only unit"),
-                            quick, tiers)
+    run = tests(build, options.format("-O1"), "--only unit")
+    some = f' $([ "$TIER" = deep ] || echo{rest_of(SOME_SECONDS, 3)})'
+    return under_sanitizers(build, compiler, run + some, quick, tiers)
 
 
 def sanitized_command(compiler: str) -> Stage:
