@@ -307,8 +307,9 @@ class Evidence:
         for path in sorted((ROOT / "tests" / "mpi").glob("*.[ch]")):
             for clause in clauses_in(path.read_text()):
                 self.tests[clause].add("mpi/run")
-        for clause in clauses_in(by_python.OF_CONVERTER.read_text()):
-            self.tests[clause].add("model/test_convert.py")
+        for path in (by_python.OF_CONVERTER, by_python.OF_BOUNDS):
+            for clause in clauses_in(path.read_text()):
+                self.tests[clause].add(f"model/{path.name}")
         for fault in self.test_faults:
             names = [fault.fields.get("test"), "mpi/run" if "mpi" in fault.who else None]
             if "python" in fault.who:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tests of prompt programs (tests/programs.py) and those of the converter of models
-(tests/model/test_convert.py), on a copy of python/ with the fault. The latter need packages:
-without these their faults are skipped.
+(tests/model/test_convert.py), on a copy of python/ with the fault; and those of bounds of logits
+(tests/model/test_first_order.py), on a copy of tests/model/ with the fault. The latter two need
+packages: without these their faults are skipped.
 """
 
 import os
@@ -17,14 +18,19 @@ from .catalogue import ROOT, Fault
 from .who import GCC, Broken, Outcome, Verdict, Who, make
 
 TESTS = ROOT / "tests" / "programs.py"
-OF_CONVERTER = ROOT / "tests" / "model" / "test_convert.py"
+OF_MODEL = ROOT / "tests" / "model"
+OF_CONVERTER = OF_MODEL / "test_convert.py"
+OF_BOUNDS = OF_MODEL / "test_first_order.py"
 LIMIT = 300  # seconds
 MISSING = 77  # exit status of a test whose packages are missing
 
 
 def file_of(test: str) -> pathlib.Path:
-    text = OF_CONVERTER.read_text(encoding="utf-8")
-    return OF_CONVERTER if f"    def {test}(self)" in text else TESTS
+    defined = f"    def {test}(self)"
+    for file in (OF_CONVERTER, OF_BOUNDS):
+        if defined in file.read_text(encoding="utf-8"):
+            return file
+    return TESTS
 
 
 def python_of(file: pathlib.Path) -> str:
@@ -35,10 +41,13 @@ def python_of(file: pathlib.Path) -> str:
     return os.environ.get("MODEL_PYTHON") or str(ours if ours.exists() else sys.executable)
 
 
-def run(package: pathlib.Path, test: str) -> subprocess.CompletedProcess[str]:
+def run(
+    package: pathlib.Path, modules: pathlib.Path, test: str
+) -> subprocess.CompletedProcess[str]:
     environment = {
         **os.environ,
         "CHUNKPROOF_PACKAGE": str(package),
+        "CHUNKPROOF_MODEL_TESTS": str(modules),
         "CHUNKPROOF_COMMAND": str(GCC / "chunkproof"),
         "CHUNKPROOF_CASES": "100",
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -57,27 +66,25 @@ def run(package: pathlib.Path, test: str) -> subprocess.CompletedProcess[str]:
 
 
 class ByPython(Who):
-    """One test of tests/programs.py, or of the converter."""
+    """One test of tests/programs.py, of the converter, or of bounds of logits."""
 
     name = "python"
 
     def prepare(self, faults: Sequence[Fault]) -> None:
         make([GCC.relative_to(ROOT) / "chunkproof"], "the command")
         for test in sorted({fault.fields["python"] for fault in faults}):
-            if run(ROOT / "python", test).returncode not in (0, MISSING):
+            if run(ROOT / "python", OF_MODEL, test).returncode not in (0, MISSING):
                 name = file_of(test).relative_to(ROOT)
                 raise Broken(f"{test} of {name} fails without a fault")
 
     def check(self, fault: Fault) -> Outcome:
         test = fault.fields["python"]
         place = emptied(GCC / "faults" / fault.name)
-        source = ROOT / "python"
-        for part in ("chunkproof", "examples"):
-            shutil.copytree(source / part, place / part)
-        faulty = place / pathlib.PurePath(fault.source).relative_to("python")
-        faulty.write_text(fault.text(), encoding="utf-8")
+        for part in ("python/chunkproof", "python/examples", "tests/model"):
+            shutil.copytree(ROOT / part, place / part)
+        (place / fault.source).write_text(fault.text(), encoding="utf-8")
         try:
-            result = run(place, test)
+            result = run(place / "python", place / "tests" / "model", test)
         except subprocess.TimeoutExpired:
             return Outcome(Verdict.NOTICED, f"{test}: more than {LIMIT} s")
         shutil.rmtree(place, ignore_errors=True)

@@ -135,13 +135,15 @@ def of_test(fault: Fault, words: list[str]) -> str | None:
 
 
 def of_python(fault: Fault, words: list[str]) -> str | None:
-    if not fault.source.startswith(("python/chunkproof/", "python/examples/")):
-        return f"{fault.source} is not in python/chunkproof/ or python/examples/"
+    places = ("python/chunkproof/", "python/examples/", "tests/model/")
+    if not fault.source.startswith(places):
+        return f"{fault.source} is not in {', '.join(places)}"
     files = (
         "tests/programs.py",
         "tests/program_files.py",
         "tests/program_examples.py",
         "tests/model/test_convert.py",
+        "tests/model/test_first_order.py",
     )
     tests = "".join(map(text_of, files))
     defined = len(words) == 1 and f"    def {words[0]}(self)" in tests

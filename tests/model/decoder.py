@@ -1,12 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """A decoder in numpy, in binary64, from a weights file: independent of the reference in C, of the
-converter and of its reader. It computes a window at once, without a cache."""
+converter and of its reader. It computes all tokens at once, without a cache."""
+import dataclasses
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 Numbers = Any
+At = Callable[[str, Numbers], Numbers]  # what is at a place: returned as it is, or changed
+
+
+@dataclasses.dataclass(frozen=True)
+class Prompt:
+    """Tokens, where each stands, and which others it sees: sees[i][j]. None: one text, from
+    position 0 on, in which a token sees itself and those before it."""
+    tokens: list[int]
+    positions: list[int] | None = None
+    sees: Numbers = None
+
+    def places(self) -> Numbers:
+        return np.array(range(len(self.tokens)) if self.positions is None else self.positions)
+
+    def hidden(self) -> Numbers:
+        n = len(self.tokens)
+        return np.triu(np.ones((n, n), bool), 1) if self.sees is None else ~self.sees
 
 
 class Decoder:
@@ -33,44 +52,62 @@ class Decoder:
         return np.fromfile(self.path, "<f4", rows * columns, offset=offset) \
             .reshape(rows, columns).astype(np.float64)
 
-    def norm(self, x: Numbers, name: str) -> Numbers:
-        return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + self.epsilon) * \
-            self.tensor(name)[0]
+    def inverse_norm(self, x: Numbers) -> Numbers:
+        return 1.0 / np.sqrt((x * x).mean(axis=-1, keepdims=True) + self.epsilon)
 
-    def rotate(self, x: Numbers) -> Numbers:
-        """x: [tokens][heads][dim]. Pairs of neighbours, or of numbers `distance` apart."""
-        pairs = self.rotary // 2
-        angle = np.arange(len(x))[:, None] * self.base ** (-2.0 * np.arange(pairs) / self.rotary)
-        turn = np.exp(1j * angle)[:, None, :]
-        first = 2 * np.arange(pairs) if self.distance == 1 else np.arange(pairs)
+    def pairs(self) -> tuple[Numbers, Numbers]:
+        """The two numbers of each pair: neighbours, or `distance` apart. And its frequency."""
+        pairs = np.arange(self.rotary // 2)
+        first = 2 * pairs if self.distance == 1 else pairs
+        return first, self.base ** (-2.0 * pairs / self.rotary)
+
+    def rotate(self, x: Numbers, places: Numbers) -> Numbers:
+        """x: [...][tokens][heads][dim]."""
+        first, frequency = self.pairs()
+        turn = np.exp(1j * places[:, None] * frequency)[:, None, :]
         turned = (x[..., first] + 1j * x[..., first + self.distance]) * turn
         out = x.copy()
         out[..., first], out[..., first + self.distance] = turned.real, turned.imag
         return out
 
-    def attention(self, x: Numbers, layer: str) -> Numbers:
-        n = len(x)
-        q = self.rotate((x @ self.tensor(layer + "query").T).reshape(n, self.heads, self.dim))
-        k = self.rotate((x @ self.tensor(layer + "key").T).reshape(n, self.kv, self.dim))
-        v = (x @ self.tensor(layer + "value").T).reshape(n, self.kv, self.dim)
-        group = self.heads // self.kv
-        scores = np.einsum("ihd,jhd->hij", q, np.repeat(k, group, axis=1)) / np.sqrt(self.dim)
-        scores[:, np.triu(np.ones((n, n), bool), 1)] = -np.inf
-        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        weights /= weights.sum(axis=-1, keepdims=True)
-        out = np.einsum("hij,jhd->ihd", weights, np.repeat(v, group, axis=1))
-        return out.reshape(n, -1) @ self.tensor(layer + "mix").T
+    def over_group(self, x: Numbers) -> Numbers:
+        """A K/V head for each of the query heads that it serves."""
+        return np.repeat(x, self.heads // self.kv, axis=1)
 
-    def logits(self, tokens: list[int]) -> Numbers:
-        x = self.tensor("embedding")[tokens]
+    def attention(self, x: Numbers, layer: str, prompt: Prompt, at: At) -> Numbers:
+        n, places = len(x), prompt.places()
+        q = at(layer + "query", x @ self.tensor(layer + "query").T).reshape(n, -1, self.dim)
+        k = at(layer + "key", x @ self.tensor(layer + "key").T).reshape(n, -1, self.dim)
+        v = at(layer + "value", x @ self.tensor(layer + "value").T).reshape(n, -1, self.dim)
+        q = at(layer + "query turned", self.rotate(q, places))
+        k = self.over_group(at(layer + "key turned", self.rotate(k, places)))
+        scores = at(layer + "scores", np.einsum("ihd,jhd->hij", q, k) / np.sqrt(self.dim))
+        scores[:, prompt.hidden()] = -np.inf
+        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights = at(layer + "weights", weights / weights.sum(axis=-1, keepdims=True))
+        out = at(layer + "out", np.einsum("hij,jhd->ihd", weights, self.over_group(v)))
+        return at(layer + "mix", out.reshape(n, -1) @ self.tensor(layer + "mix").T)
+
+    def network(self, x: Numbers, layer: str, at: At) -> Numbers:
+        gate = at(layer + "gate", x @ self.tensor(layer + "gate").T)
+        up = at(layer + "up", x @ self.tensor(layer + "up").T)
+        inner = at(layer + "inner", gate / (1.0 + np.exp(-gate)) * up)
+        return at(layer + "down", inner @ self.tensor(layer + "down").T)
+
+    def logits(self, tokens: list[int] | Prompt, at: At = lambda place, x: x) -> Numbers:
+        """[tokens][vocabulary]. at sees, and may change, what is computed at each place."""
+        prompt = tokens if isinstance(tokens, Prompt) else Prompt(tokens)
+
+        def norm(name: str) -> Numbers:
+            return at(name, x * self.inverse_norm(x) * self.tensor(name)[0])
+        x = self.tensor("embedding")[prompt.tokens]
         for i in range(self.layers):
             layer = f"layer.{i}."
-            x = x + self.attention(self.norm(x, layer + "attention_norm"), layer)
-            y = self.norm(x, layer + "network_norm")
-            gate = y @ self.tensor(layer + "gate").T
-            x = x + (gate / (1.0 + np.exp(-gate)) * (y @ self.tensor(layer + "up").T)) @ \
-                self.tensor(layer + "down").T
-        return self.norm(x, "norm") @ self.tensor("embedding" if self.tied else "output").T
+            at(layer + "begin", x)
+            x = x + self.attention(norm(layer + "attention_norm"), layer, prompt, at)
+            x = at(layer + "middle", x)
+            x = at(layer + "end", x + self.network(norm(layer + "network_norm"), layer, at))
+        return norm("norm") @ self.tensor("embedding" if self.tied else "output").T
 
     def perplexity(self, tokens: list[int], window: int) -> float:
         found: list[float] = []
