@@ -33,9 +33,10 @@ CODE = r"c|h|cu|cuh|cpp|py|sh|bash|v|md|mk|awk"
 PATH = re.compile(r"(?<![\w./$<}>*{=-])(?:\.\./)*((?:[\w.-]+/)+[\w.-]*\w|\w[\w-]*\.(?:" + CODE +
                   r"))(?![\w*{(=])")
 
-# Names of files that are not the tree's: a user's, the system's, and those that a command writes.
-FOREIGN = {"mine.c", "mine.cu", "kernel.c", "kernel.cu", "kernel.cpp", "wrong.c", "wrong.cu",
-           "program.c", "dlfcn.h", "index.md", "tightness.md", "rules.md"}
+# Names of files that are not the tree's: a user's, the system's, and those that a command writes;
+# and of a project that is called as a file.
+FOREIGN = {"llama.cpp", "mine.c", "mine.cu", "kernel.c", "kernel.cu", "kernel.cpp", "wrong.c",
+           "wrong.cu", "program.c", "dlfcn.h", "index.md", "tightness.md", "rules.md"}
 
 
 def tracked() -> list[str]:

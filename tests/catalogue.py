@@ -169,6 +169,11 @@ class Check(InCopy):
             ("needs: avx2", "nobody must notice it"),
             ("wp: pool cp_pool_take\nneeds: avx2", "`needs:` is for `test:`"),
             ("test: test_pool\nwider: no", "`wider:` is for `explain:`"),
+            ("test: test_pool\npublic: vllm28840", "a public bug is PROJECT#NUMBER"),
+            ("test: test_pool\npublic: vllm#936a", "a public bug is PROJECT#NUMBER"),
+            ("test: test_pool\npublic: vllm#0936", "a public bug is PROJECT#NUMBER"),
+            ("test: test_pool\npublic: pond#936", "pond is no project of REPOSITORIES"),
+            ("test: test_pool\npublic: vllm#1 vllm#1", "it stands there 2 times"),
         )
         records = (record(name=f"new-{i}", fields=of) for i, (of, _) in enumerate(wrong))
         status, said = self.check("\n".join(records))
@@ -193,6 +198,20 @@ class Check(InCopy):
             fields="coq: pond", right="  | _ => fun i => A J i / W J", wrong="  | _ => fun i => W J"
         )
         self.finds(text, "there is no such theorem", "tests/faults/proofs/coq/Softmax.v.faults")
+
+    def test_the_page_of_public_bugs_is_what_records_say(self) -> None:
+        text = record(fields="public: vllm#1 aiter#2\ntest: test_pool")
+        self.finds(text, "PUBLIC.md: it is out of date: scripts/faults --public")
+        status, page = self.with_text(self.POOL, text, lambda: self.faults("--public"))
+        self.assertEqual(status, 0, page)
+        self.assertRegex(page, r"(?s)\n- aiter#2: a-new-one\n.*\n- vllm#1: a-new-one\n")
+        file = self.copy / "tests" / "faults" / "PUBLIC.md"
+        before = file.read_text(encoding="utf-8")
+        file.write_text(page, encoding="utf-8")
+        try:
+            self.assertEqual(self.check(text)[0], 0)
+        finally:
+            file.write_text(before, encoding="utf-8")
 
     def test_a_clause_must_exist(self) -> None:
         self.finds(record().replace("POOL-2", "POOL%s" % "-99"), "-99: spec/ has no such clause")
@@ -307,6 +326,15 @@ class Command(InCopy):
         self.assertEqual((status, {row[1] for row in rows}), (0, {"ref/tree_join.c"}))
         self.assertTrue(all("wp" in row[2:] for row in rows))
         self.assertIn(["join-order", "ref/tree_join.c", "test", "wp", "cbmc", "fuzz"], rows)
+
+    def test_public_bugs_and_their_faults_are_printed(self) -> None:
+        status, said = self.faults("--public")
+        page = (ROOT / "tests" / "faults" / "PUBLIC.md").read_text(encoding="utf-8")
+        self.assertEqual((status, said), (0, page))
+        act = lambda: self.faults("--public")  # noqa: E731
+        text = record(fields="public: pond#1\ntest: test_pool")
+        status, said = self.with_text(Check.POOL, text, act)
+        self.assertEqual((status, "pond is no project" in said), (2, True), said)
 
     def listed(self, *arguments: str) -> list[str]:
         return [line.split()[0] for line in self.faults("--list", *arguments)[1].splitlines()

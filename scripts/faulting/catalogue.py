@@ -31,8 +31,8 @@ WHO = {
     "fuzz": "TARGET RUNS",
     "mpi": "RANKS or misuse",
 }
-FIELDS = ("fault", "clause", "needs", *WHO, "wider", "control")
-WORDS = ("explain", "merge", "wider")  # these may be long
+FIELDS = ("fault", "clause", "public", "needs", *WHO, "wider", "control")
+WORDS = ("public", "explain", "merge", "wider")  # these may be long
 RIGHT, WRONG, END = "---- right", "---- wrong", "----"
 
 
@@ -67,6 +67,11 @@ class Fault:
     @property
     def clause(self) -> str:
         return self.fields.get("clause", "-")
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """The bugs of other projects that it imitates: vllm#28840."""
+        return tuple(self.fields.get("public", "").split())
 
     @property
     def who(self) -> tuple[str, ...]:

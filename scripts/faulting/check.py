@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from .catalogue import ROOT, WHO, Fault, Misfit, read
+from .public import of_public, out_of_date
 
 # Records that only these must notice need no clause: a parser's fault, and words about a kernel,
 # break none of their own.
@@ -291,6 +292,7 @@ def of_record(fault: Fault) -> Iterator[str]:
         for clause in fault.clauses
         if clause not in clauses()
     )
+    yield from of_public(fault)
     for field, of in (("needs", "test"), ("wider", "explain")):
         if field in fault.fields and of not in fault.fields:
             yield f"`{field}:` is for `{of}:`, which it has not"
@@ -342,7 +344,8 @@ def findings() -> tuple[list[Fault], list[str]]:
                 f"{same.place}: make one record "
                 "of them, with the fields of both"
             )
-    return faults, found + list(without_control(faults))
+    found += without_control(faults)
+    return faults, found + ([] if found else list(out_of_date(faults)))
 
 
 def main() -> int:
