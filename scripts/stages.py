@@ -94,7 +94,8 @@ SOME_SECONDS_OF_COMMAND = (
 # after kernel, of the scripts, and of the benchmark.
 OF_THE_GATE = ("cli_gate", "cli_explain", "gate_reports")
 LONG = OF_THE_GATE + ("explain_faults", "cli_gate_cuda", "scripts", "cli_bench", "catalogue",
-                      "cli_gate_fight", "cli_gate_state", "cli_gate_conventions", "try", "lint")
+                      "cli_gate_fight", "cli_gate_state", "cli_gate_conventions", "cli_gate_older",
+                      "try", "lint")
 # Sanitized they take longest, or run programs that are not sanitized.
 LONG_SANITIZED = ("cli_bench", "cli_gate_conventions", "lint", "try")
 # Only `make test` and the deep tier run these: they try each fault, or run the executor.
