@@ -15,9 +15,10 @@ build() {
 
 # The words, in the order in which a reader takes them.
 refused() {
-    build "-I$older" && wrong "older.so: it was compiled with version 8 of chunkproof/kernel.h, and \
-this program takes version $version; recompile it; \`arithmetic.dequantised\` is \
-\`k_dequantised\` and \`v_dequantised\`, and CP_CACHE_... have other numbers; new are \`widths\` and \`layout\`" \
+    build "-I$older" && wrong "older.so: it was compiled with version 8 of chunkproof/kernel.h, \
+and this program takes version $version; recompile it; \`arithmetic.dequantised\` is \
+\`k_dequantised\` and \`v_dequantised\`, and CP_CACHE_... have other numbers; new are \`widths\` \
+and \`layout\`" \
         --kernel "$work/older.so"
 }
 
