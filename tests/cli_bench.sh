@@ -47,11 +47,11 @@ json() {
 
 ok "it all runs, small" json "t['smoke'] and not t['interrupted'] and
     t['unit'] in ('plain C', 'AVX2', 'AVX-512', 'NEON') and
-    {c['part'] for c in cells} == {'table3', 'figure3', 'figure4', 'levels', 'gqa', 'windows',
-    'caches'} and {c['type'] for c in cells} == {'fp16', 'e4m3'} and
+    {c['part'] for c in cells} == {'table3', 'figure3', 'figure4', 'levels', 'gqa', 'bf16',
+    'windows', 'caches'} and {c['type'] for c in cells} == {'fp16', 'bf16', 'e4m3'} and
     all(c['end'] == 'measured' and c['rounds'] == 2 for c in cells) and
     all([s['name'] for s in c['series']] == ['tree', 'paged', 'paged*'] +
-    ['whole'] * (c['window'] > 0) + ['wide'] * (c['type'] != 'fp16') for c in cells) and
+    ['whole'] * (c['window'] > 0) + ['wide'] * (c['type'] == 'e4m3') for c in cells) and
     {c['window'] for c in cells} == {0, 100} and
     all(s['seconds']['least'] > 0 and s['of_limit']['median'] > 0 for c in cells
     for s in c['series']) and
@@ -62,7 +62,7 @@ ok "it all runs, small" json "t['smoke'] and not t['interrupted'] and
     t['tree']['long_join']['rounds'] > 0 and
     t['trace']['source'] == 'generated' and t['trace']['joined'] == 50 and
     0 < t['trace']['shared_tokens'] < t['trace']['tokens'] and
-    t['gate'] is None and t['attention_cost']['off'] >= 0 and len(t['goals']) == 6" \
+    t['gate'] is None and t['attention_cost']['off'] >= 0 and len(t['goals']) == 7" \
     "${smoke[@]}" --csv "$work/csv" --cost "$work/cost"
 ok "... what it says of the machine" has "machine    "
 ok "... of the limits" has "limits     reading "
@@ -83,7 +83,7 @@ t = json.load(open(sys.argv[2]))
 assert all(None not in row and None not in row.values() for row in rows)
 series = [(c, s) for c in t["attention"] for s in c["series"]]
 attention = [row for row in rows if row["h"]]
-assert len(attention) == len(series) == 29
+assert len(attention) == len(series) == 32
 for row, (c, s) in zip(attention, series):
     assert row["part"] == c["part"] and int(row["live"]) == c["b"]
     assert int(row["n"]) == c["n"] and int(row["n_s"]) == c["n_s"]
@@ -126,7 +126,7 @@ printf '{"timestamp": 0, "input_length": 600, "output_length": 1, "hash_ids": [1
 {"timestamp": 1, "input_length": 700, "output_length": 1, "hash_ids": [1, 3]}\n' >"$work/trace"
 ok "a trace of one's own" json "t['trace']['tokens'] == 1300 and
     t['trace']['shared_tokens'] == 512 and t['trace']['chunks'] == 3 and
-    t['goals'][5]['measured'] == 1" "${smoke[@]}" --only trace --trace "$work/trace"
+    t['goals'][6]['measured'] == 1" "${smoke[@]}" --only trace --trace "$work/trace"
 ok "the list" right --list
 ok "... has Table 3, in full" has "table3 b=32 n=4096 n_s=4096 h=32/32        2.06 GiB"
 ok "... of other heads" right --list --heads 8 --only table3
@@ -154,6 +154,13 @@ ok "a peer" json "named(cells[0], 'works')['seconds']['median'] == 1000 and
     t['goals'][3]['measured'] == 1 and
     t['goals'][3]['met']" "${smoke[@]}" --only gqa --peer "$work/works"
 ok "... that skips a series, by name" has "other        skipped: no such thing"
+far_ahead() { ! grep -q "the goal is 2" "$work/out"; }
+ok "... far ahead of whom nothing is said to limit" far_ahead
+peer close "echo 'series close'; echo ready" "echo time 1e-9 1e-9"
+ok "a peer that is faster" json "cells[0]['beside_peer']['peer'] == 'close' and
+    0 < cells[0]['beside_peer']['ahead'] < 0.1 and not t['goals'][3]['met']" \
+    "${smoke[@]}" --only gqa --peer "$work/close"
+ok "... which names what limits" has "times as fast as close, and the goal is 2: limited by "
 peer dies "echo 'series dies'; echo ready" "exit 1"
 ok "a peer that dies, beside one that works" json "named(cells[0], 'works')['measured'] and
     not named(cells[0], 'dies')['measured'] and 'ended' in named(cells[0], 'dies')['note']" \

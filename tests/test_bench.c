@@ -101,12 +101,13 @@ static const struct bench_load *find(const struct bench_load *load, int n, const
 
 static void grids(void **state) {
     static const char *const papers[] = {
-        "table3 b=32 n=1024 n_s=0 h=32/32",     "table3 b=32 n=1024 n_s=512 h=32/32",
-        "table3 b=32 n=2048 n_s=1536 h=32/32",  "table3 b=32 n=4096 n_s=4096 h=32/32",
-        "figure3 b=32 n=4096 n_s=2048 h=32/32", "figure4 b=96 n=2112 n_s=2048 h=32/32",
-        "levels b=64 n=3072 n_s=2560 h=32/32",  "gqa b=32 n=2048 n_s=2048 h=32/8",
-        "gqa b=32 n=2048 n_s=0 h=32/4",         "windows b=4 n=16384 n_s=0 h=32/8 window=4096",
-        "caches b=4 n=4096 n_s=0 h=32/32 e4m3", "caches b=4 n=4096 n_s=0 h=32/32 int8"};
+        "table3 b=32 n=1024 n_s=0 h=32/32",      "table3 b=32 n=1024 n_s=512 h=32/32",
+        "table3 b=32 n=2048 n_s=1536 h=32/32",   "table3 b=32 n=4096 n_s=4096 h=32/32",
+        "figure3 b=32 n=4096 n_s=2048 h=32/32",  "figure4 b=96 n=2112 n_s=2048 h=32/32",
+        "levels b=64 n=3072 n_s=2560 h=32/32",   "gqa b=32 n=2048 n_s=2048 h=32/8",
+        "gqa b=32 n=2048 n_s=0 h=32/4",          "bf16 b=32 n=2048 n_s=1536 h=32/32 bf16",
+        "bf16 b=32 n=2048 n_s=2048 h=32/4 bf16", "windows b=4 n=16384 n_s=0 h=32/8 window=4096",
+        "caches b=4 n=4096 n_s=0 h=32/32 e4m3",  "caches b=4 n=4096 n_s=0 h=32/32 int8"};
     struct bench_load load[BENCH_MOST_LOADS];
     int n = bench_loads(load, 32, 0), table3 = 0;
     (void)state;
@@ -117,7 +118,7 @@ static void grids(void **state) {
         table3 += strcmp(load[i].part, "table3") == 0;
     }
     assert_int_equal(table3, 12);
-    assert_int_equal(n, 34);
+    assert_int_equal(n, 42);
     n = bench_loads(load, 32, 1); /* each kind of load is tried, small */
     for (int i = 0; i < BENCH_ATTENTION; i++) {
         int has = 0;
@@ -461,10 +462,58 @@ static void goals(void **state) {
     bench_goals_of_attention(goal, cell, 2);
     assert_true(goal[0].worst == 2.0 && goal[1].worst == 5.0 && goal[2].worst == 0.2 &&
                 goal[3].worst == 8.0);
+    cell[0].load.type = CP_INT8; /* which has no peer, and K and V in binary16 instead */
+    cell[0].series[BENCH_WIDE].cpu[0] = 0.75;
+    bench_goals_of_attention(goal, cell, 1);
+    assert_true(goal[3].n == 0 && goal[4].n == 1 && goal[4].worst == 1.5 &&
+                !bench_goal_met(&goal[4]));
+    cell[0].load.type = CP_FP16;
     cell[0].series[BENCH_OURS].measured = 0;
     cell[1].end = BENCH_WRONG; /* what is wrong does not count */
     bench_goals_of_attention(goal, cell, 2);
     assert_true(goal[0].n == 0 && !bench_goal_met(&goal[0]) && goal[3].n == 0);
+    free(cell);
+}
+
+/* What limits: 1 GB at 10 GB/s takes 0.1 s, and 50 GFLOP at 1 TFLOP/s 0.05 s. */
+static void standing(void **state) {
+    struct bench_cell *cell = calloc(1, sizeof *cell);
+    (void)state;
+    assert_non_null(cell);
+    cell->load = pairs;
+    cell->n_rounds = 1;
+    cell->n_series = BENCH_OURS + 2;
+    cell->bytes = 1e9;
+    cell->flops = 5e10;
+    cell->share[0] = 1.0;
+    cell->read[0] = cell->cpu_read[0] = 1e10;
+    cell->multiply[0] = 1e12;
+    cell->cpu_multiply[0] = 5e11;
+    cell->series[BENCH_TREE].wall[0] = 0.125;
+    cell->series[BENCH_TREE].cpu[0] = 0.25;
+    assert_null(bench_stands(cell).peer);
+    for (int i = 0; i < 2; i++) {
+        struct bench_series *peer = &cell->series[BENCH_OURS + i];
+        peer->measured = 1;
+        peer->wall[0] = 0.25 - 0.0625 * i;
+        peer->cpu[0] = 1.0 + i;
+        (void)snprintf(peer->name, sizeof peer->name, "peer %d", i);
+    }
+    struct bench_standing found = bench_stands(cell);
+    assert_string_equal(found.peer, "peer 1");
+    assert_true(found.ahead == 1.5 && found.at_limit == 1.5 * 1.25);
+    assert_near(found.reading, 0.8, 1e-12);
+    assert_near(found.multiplying, 0.4, 1e-12);
+    assert_string_equal(bench_limited_by(&found), "reading");
+    cell->share[0] = 0.5; /* by CPU time */
+    found = bench_stands(cell);
+    assert_string_equal(found.peer, "peer 0");
+    assert_true(found.ahead == 4.0 && found.reading == 0.4 && found.multiplying == 0.4);
+    assert_string_equal(bench_limited_by(&found), "our loops");
+    found.multiplying = 0.85;
+    assert_string_equal(bench_limited_by(&found), "multiplying");
+    found.reading = 0.8;
+    assert_string_equal(bench_limited_by(&found), "both");
     free(cell);
 }
 
@@ -533,6 +582,7 @@ int main(void) {
         cmocka_unit_test(peers_that_do_not),
         cmocka_unit_test(times_that_are_none),
         cmocka_unit_test(goals),
+        cmocka_unit_test(standing),
         cmocka_unit_test(goals_of_trees),
         cmocka_unit_test(tiers),
     };

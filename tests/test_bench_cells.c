@@ -114,11 +114,35 @@ static void cells_of_8_bits(void **state) {
     }
 }
 
+/* All of bfloat16: the certified tolerance of its arithmetic holds the numbers. */
+static void a_cell_of_bfloat16(void **state) {
+    struct bench_cell *cell = malloc(sizeof *cell);
+    struct bench_load load = {.part = "bf16",
+                              .b = 3,
+                              .n = 250,
+                              .n_heads = 4,
+                              .n_kv_heads = 2,
+                              .head_dim = 128,
+                              .chunk_size = 64,
+                              .n_levels = 1,
+                              .level = {{1, 128}},
+                              .type = CP_BF16};
+    (void)state;
+    assert_non_null(cell);
+    measure_load(cell, &load, 1e9);
+    assert_string_equal(cell->note, "");
+    assert_int_equal(cell->end, BENCH_MEASURED);
+    assert_int_equal(cell->n_series, BENCH_OURS);
+    assert_true(cell->bytes == 2.0 * (128 + 3 * 122) * 2 * 128 * 2 + 2.0 * 3 * 4 * 128 * 2);
+    free(cell);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cell),
         cmocka_unit_test(a_cell_with_a_window),
         cmocka_unit_test(cells_of_8_bits),
+        cmocka_unit_test(a_cell_of_bfloat16),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,14 +58,18 @@ double bench_cell_memory(const struct bench_load *load, const struct bench_plans
     return 2.0 * (double)(plans->tree->n_shared > 0 ? tree + copies : tree + wide);
 }
 
-/* Numbers of binary16 between -1 and 1: signs, and exponents of 2^-1 .. 2^-4. */
-static void fill(void *to, size_t bytes, unsigned long long seed) {
+/* Numbers of binary16 or bfloat16 between -1 and 1: signs, and exponents of 2^-1 .. 2^-4. */
+static void fill(void *to, size_t bytes, int type, unsigned long long seed) {
+    const unsigned long long each = 0x0001000100010001ULL; /* of four numbers */
+    int is_brain = type == CP_BF16;
+    unsigned long long others = each * (is_brain ? 0x807F : 0x83FF); /* than of exponents */
+    unsigned long long two_bits = each * (is_brain ? 0x0180 : 0x0C00);
+    unsigned long long least = each * (is_brain ? 0x3D80 : 0x2C00); /* 2^-4 */
     struct prng random = {seed};
     unsigned long long *word = to;
     for (size_t i = 0; i < bytes / sizeof *word; i++) {
         unsigned long long x = prng_next(&random);
-        unsigned long long low = x & 0x0C000C000C000C00ULL; /* two bits of each exponent */
-        word[i] = (x & 0x83FF83FF83FF83FFULL) | (0x2C002C002C002C00ULL + low);
+        word[i] = (x & others) | (least + (x & two_bits));
     }
 }
 
@@ -90,6 +94,11 @@ static size_t rows_bytes(const struct bench_load *load) {
     return (size_t)load->b * (size_t)load->n_heads * (size_t)load->head_dim * BENCH_TYPE_BYTES;
 }
 
+/* Of Q and out. */
+static int type_of_rows(const struct bench_load *load) {
+    return load->type == CP_BF16 ? CP_BF16 : CP_FP16;
+}
+
 /* What cp_opt_attend() is given, but for the workspace. */
 static void describe(struct site *site, const struct bench_load *load, int which) {
     const struct cp_plan *plan[BENCH_MOST_OURS] = {site->plans.tree, site->plans.paged,
@@ -111,10 +120,10 @@ static void describe(struct site *site, const struct bench_load *load, int which
                                                    .scale = 1.0 / sqrt(load->head_dim),
                                                    .window = {window, 0, 0},
                                                    .scales = {CP_CACHE_SCALE_TENSOR, scale, scale},
-                                                   .q_type = CP_FP16,
+                                                   .q_type = type_of_rows(load),
                                                    .k_type = type,
                                                    .v_type = type,
-                                                   .out_type = CP_FP16,
+                                                   .out_type = type_of_rows(load),
                                                    .q = site->q,
                                                    .k = site->pool[pool],
                                                    .v = site->pool[pool] + site->pool_bytes[pool],
@@ -156,10 +165,10 @@ static int add_pools(struct site *site, const struct bench_load *load) {
 /* Those of 8 bits are the nearest to the others. */
 static void fill_pools(struct site *site, const struct bench_load *load) {
     if (!bench_load_is_short(load)) {
-        fill(site->pool[0], 2 * site->pool_bytes[0], 2);
+        fill(site->pool[0], 2 * site->pool_bytes[0], load->type, 2);
         return;
     }
-    fill(site->pool[1], 2 * site->pool_bytes[1], 2);
+    fill(site->pool[1], 2 * site->pool_bytes[1], CP_FP16, 2);
     for (size_t i = 0; i < 2 * site->pool_bytes[0]; i++) {
         double x = cp_number_load(site->pool[1], CP_FP16, i);
         cp_number_store(site->pool[0], load->type, i, x / (double)scale_of_short);
@@ -172,7 +181,7 @@ static int furnish(struct site *site, const struct bench_bench *bench,
     if (site->q == NULL || add_pools(site, load) != 0 || add_ours(site, bench, load) != 0) {
         return -1;
     }
-    fill(site->q, rows_bytes(load), 1);
+    fill(site->q, rows_bytes(load), type_of_rows(load), 1);
     fill_pools(site, load);
     if (site->plans.tree->n_shared > 0) {
         copy_pages(site, load);

@@ -59,6 +59,14 @@ static json_t *json_cell(const struct bench_cell *cell) {
                   load->chunk_size, "end", ends[cell->end], "note", cell->note, "distinct_tokens",
                   (json_int_t)cell->distinct, "bytes", cell->bytes, "flops", cell->flops, "rounds",
                   cell->n_rounds, "share", bench_cell_share(cell), "series", series);
+    struct bench_standing standing = bench_stands(cell);
+    if (object != NULL && standing.peer != NULL) {
+        json_object_set_new(object, "beside_peer",
+                            json_pack("{s:s, s:f, s:f, s:f, s:s, s:f}", "peer", standing.peer,
+                                      "ahead", standing.ahead, "reading", standing.reading,
+                                      "multiplying", standing.multiplying, "limit",
+                                      bench_limited_by(&standing), "at_limit", standing.at_limit));
+    }
     if (object != NULL && cell->n_rounds > 0) {
         struct bench_spread read = bench_spread_of(cell->read, cell->n_rounds);
         struct bench_spread multiply = bench_spread_of(cell->multiply, cell->n_rounds);

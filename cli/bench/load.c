@@ -76,6 +76,21 @@ static void add_grouped(struct list *list, int heads) {
     }
 }
 
+/* All of bfloat16: as much shared as in Table 3, and grouped heads. */
+static void add_bfloat16(struct list *list, int heads) {
+    int begin = list->n;
+    for (int quarters = 0; quarters <= 4; quarters += quarters == 0 ? 2 : 1) {
+        add_one(list, "bf16", 32, 2048, 2048 / 4 * quarters, heads, heads);
+    }
+    for (int group = 4; group <= 8 && heads % group == 0; group *= 2) {
+        add_one(list, "bf16", 32, 2048, 0, heads, heads / group);
+        add_one(list, "bf16", 32, 2048, 2048, heads, heads / group);
+    }
+    for (int i = begin; i < list->n; i++) {
+        list->load[i].type = CP_BF16;
+    }
+}
+
 /* Windows that are a quarter of the context, and an eighth. */
 static void add_windows(struct list *list, int heads) {
     for (int n = 16384; n <= 32768; n *= 2) {
@@ -101,6 +116,8 @@ static void add_small(struct list *list) {
     add_one(list, "figure4", 6, 192 + 64, 192, 4, 4);
     add(list, "levels", 4, 250, 4, 4, level, 2);
     add_one(list, "gqa", 4, 192, 128, 4, 1);
+    add_one(list, "bf16", 4, 192, 128, 4, 2);
+    list->load[list->n - 1].type = CP_BF16;
     add_one(list, "windows", 4, 700, 0, 4, 1);
     list->load[list->n - 1].window = 100;
     add_one(list, "caches", 4, 192, 0, 4, 2);
@@ -117,6 +134,7 @@ int bench_loads(struct bench_load *load, int heads, int smoke) {
     add_figures(&list, heads);
     add_levels(&list, heads);
     add_grouped(&list, heads);
+    add_bfloat16(&list, heads);
     add_windows(&list, heads);
     add_caches(&list, heads);
     return list.n;
@@ -135,11 +153,12 @@ int bench_load_seen(const struct bench_load *load) {
 }
 
 int bench_load_is_short(const struct bench_load *load) {
-    return load->type != CP_FP16;
+    return load->type >= CP_E4M3;
 }
 
 const char *bench_load_type(const struct bench_load *load) {
-    return load->type == CP_E4M3   ? "e4m3"
+    return load->type == CP_BF16   ? "bf16"
+           : load->type == CP_E4M3 ? "e4m3"
            : load->type == CP_E5M2 ? "e5m2"
            : load->type == CP_INT8 ? "int8"
                                    : "fp16";
@@ -151,7 +170,7 @@ void bench_load_print(const struct bench_load *load, char text[BENCH_LOAD_TEXT])
     if (load->window > 0 && n > 0 && n < BENCH_LOAD_TEXT) {
         (void)snprintf(text + n, (size_t)(BENCH_LOAD_TEXT - n), " window=%d", load->window);
     }
-    if (bench_load_is_short(load) && n > 0 && n < BENCH_LOAD_TEXT) {
+    if (load->type != CP_FP16 && n > 0 && n < BENCH_LOAD_TEXT) {
         (void)snprintf(text + n, (size_t)(BENCH_LOAD_TEXT - n), " %s", bench_load_type(load));
     }
 }

@@ -23,7 +23,8 @@ struct bench_load {
     int n_levels;
     struct bench_level level[BENCH_MOST_LEVELS];
     int window; /* keys of each row (WINDOW-1); 0: all of its n. Only where nothing is shared. */
-    int type;   /* of K and V: CP_FP16 (0), or of 8 bits. These only where nothing is shared. */
+    int type;   /* of K and V: CP_FP16 (0), CP_BF16, or of 8 bits. These only where nothing is
+                 * shared. With CP_BF16 Q and out have it, too; else theirs is CP_FP16. */
 };
 
 #define BENCH_TYPE_BYTES 2 /* of a number of Q and out */
@@ -31,11 +32,11 @@ struct bench_load {
 /* K and V have 8 bits, and scales? */
 int bench_load_is_short(const struct bench_load *load);
 
-/* "fp16", "e4m3", "e5m2" or "int8" */
+/* "fp16", "bf16", "e4m3", "e5m2" or "int8" */
 const char *bench_load_type(const struct bench_load *load);
 
-/* The papers' Table 3 and Figures 3 and 4, trees of two and three levels, grouped heads, sliding
- * windows, caches of 8 bits, for h = `heads`. `smoke`: a few small loads instead. Writes at most
+/* The papers' Table 3 and Figures 3 and 4, trees of two and three levels, grouped heads, bfloat16,
+ * sliding windows, caches of 8 bits, for h = `heads`. `smoke`: a few small loads instead. Writes at most
  * BENCH_MOST_LOADS; returns how many. */
 int bench_loads(struct bench_load *load, int heads, int smoke);
 

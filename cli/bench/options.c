@@ -11,8 +11,9 @@
 
 #define COMMAND "bench"
 
-const char *const bench_part_names[BENCH_PARTS] = {
-    "table3", "figure3", "figure4", "levels", "gqa", "windows", "caches", "tree", "trace", "gate"};
+const char *const bench_part_names[BENCH_PARTS] = {"table3", "figure3", "figure4", "levels",
+                                                   "gqa",    "bf16",    "windows", "caches",
+                                                   "tree",   "trace",   "gate"};
 
 enum {
     HELP = 1,
@@ -69,8 +70,8 @@ void bench_options_help(void) {
         "  --only PART,PART,...  the parts to measure (all): table3, figure3, figure4 (the "
         "papers'\n"
         "                        loads), levels (trees of two and three levels), gqa (grouped\n"
-        "                        heads), windows (sliding ones), caches (of 8 bits), tree, trace,\n"
-        "                        gate\n"
+        "                        heads), bf16 (bfloat16), windows (sliding ones), caches (of 8\n"
+        "                        bits), tree, trace, gate\n"
         "  --list                print what would be measured, and how much memory it takes\n"
         "  --smoke               small loads and few rounds: does everything run?\n"
         "  --seconds X           for the rounds of each load (2; a few rounds are always made)\n"
@@ -119,7 +120,7 @@ static int read_parts(const char *text, unsigned *parts) {
             return argument_refuse(
                 COMMAND,
                 "--only needs some of table3, figure3, figure4, levels, gqa, "
-                "windows, caches, tree, trace, gate, separated by commas, not '%s'",
+                "bf16, windows, caches, tree, trace, gate, separated by commas, not '%s'",
                 text);
         }
         *parts |= 1U << part;

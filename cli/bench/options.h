@@ -12,6 +12,7 @@ enum bench_part {
     BENCH_FIGURE4,
     BENCH_LEVELS,
     BENCH_GQA,
+    BENCH_BFLOAT16,
     BENCH_WINDOWS,
     BENCH_CACHES,
     BENCH_TREES,
@@ -22,7 +23,7 @@ enum bench_part {
 
 extern const char *const bench_part_names[BENCH_PARTS];
 
-#define BENCH_ATTENTION 7 /* the first so many are of attention */
+#define BENCH_ATTENTION 8 /* the first so many are of attention */
 
 #define BENCH_MOST_HEADS   1024
 #define BENCH_MOST_SECONDS 3600.0

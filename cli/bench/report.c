@@ -22,8 +22,8 @@ static void print_machine(const struct bench_report *report, FILE *out) {
     fprintf(out, "           caches %.0f KiB L1d, %.1f MiB L2, %.1f MiB L3; %s; %s\n",
             m->cache[0] / 0x1p10, m->cache[1] / 0x1p20, m->cache[2] / 0x1p20, m->system,
             m->compiler);
-    fprintf(out, "here       %d threads, %s; K, V, Q and results in binary16\n", report->threads,
-            bench_unit_words(report->version));
+    fprintf(out, "here       %d threads, %s; in binary16, where a load does not say otherwise\n",
+            report->threads, bench_unit_words(report->version));
     fprintf(out, "limits     reading %.2f GB/s (%.2f to %.2f; %s),\n", report->read.median * 1e-9,
             report->read.least * 1e-9, report->read.most * 1e-9, report->way);
     fprintf(out, "           multiplying and adding %.1f GFLOP/s (%.1f to %.1f)\n",
@@ -53,6 +53,19 @@ static void print_series(const struct bench_cell *cell, int i, FILE *out) {
     fputc('\n', out);
 }
 
+/* Why a load is not as far ahead of a peer as it should be. */
+static void print_limit(const struct bench_cell *cell, FILE *out) {
+    struct bench_standing standing = bench_stands(cell);
+    if (standing.peer != NULL && standing.ahead < BENCH_AHEAD) {
+        fprintf(
+            out,
+            "  %.2f times as fast as %.40s, and the goal is %.0f: limited by %s. Of the rates,\n"
+            "  %.2f of reading and %.2f of multiplying; %.2f times at the larger limit\n",
+            standing.ahead, standing.peer, BENCH_AHEAD, bench_limited_by(&standing),
+            standing.reading, standing.multiplying, standing.at_limit);
+    }
+}
+
 static void print_cell(const struct bench_cell *cell, FILE *out) {
     char name[BENCH_LOAD_TEXT];
     bench_load_print(&cell->load, name);
@@ -70,6 +83,7 @@ static void print_cell(const struct bench_cell *cell, FILE *out) {
         for (int i = 0; i < cell->n_series; i++) {
             print_series(cell, i, out);
         }
+        print_limit(cell, out);
     }
 }
 
