@@ -36,8 +36,8 @@ int bench_load_is_short(const struct bench_load *load);
 const char *bench_load_type(const struct bench_load *load);
 
 /* The papers' Table 3 and Figures 3 and 4, trees of two and three levels, grouped heads, bfloat16,
- * sliding windows, caches of 8 bits, for h = `heads`. `smoke`: a few small loads instead. Writes at most
- * BENCH_MOST_LOADS; returns how many. */
+ * sliding windows, caches of 8 bits, for h = `heads`. `smoke`: a few small loads instead. Writes at
+ * most BENCH_MOST_LOADS; returns how many. */
 int bench_loads(struct bench_load *load, int heads, int smoke);
 
 /* n_s: how many tokens a sequence shares with another one. */
