@@ -114,11 +114,27 @@ static void divisions_are_paid_for(void **state) {
     assert_true(a.u_div == 0.0 && a.eta_div == 0.0);
 }
 
+/* In binary64, where 1 + 2^-53 is 1: errors of that size add up. */
+static void the_least_errors_are_paid_for(void **state) {
+    struct cp_kernel kernel = plain;
+    (void)state;
+    kernel.q_type = kernel.kv_type = kernel.out_type = CP_FP64;
+    kernel.arithmetic.score = kernel.arithmetic.values = CP_SUM_FP64;
+    double without = arithmetic_of(&kernel, 8).u_div;
+    assert_true(without >= 0x1p-53);
+    kernel.arithmetic.divide_error = 0x1p-53;
+    assert_true(is_near(arithmetic_of(&kernel, 8).u_div, without + 0x1p-53));
+    assert_true(is_near(bound_compound(0x1p-53, 0x1p-53), 0x1p-52));
+    assert_true(bound_compound(0x1p-53, 0x1p-53) > 0x1p-52);
+    assert_true(bound_compound(0.25, 0.5) >= 0.875);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_of_any_order),
         cmocka_unit_test(short_formats_are_paid_for),
         cmocka_unit_test(divisions_are_paid_for),
+        cmocka_unit_test(the_least_errors_are_paid_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,6 +200,10 @@ double bound_slip(struct cp_format lse, int times, double largest_score,
  * them. */
 struct cp_kernel_class bound_declared(const struct bound_options *options);
 
+/* (1 + a) (1 + b) - 1, or more, of errors that are not negative: a sum, of which binary64 loses
+ * nothing. 1 + 2^-53 would be 1. */
+double bound_compound(double a, double b);
+
 /* A format that rounds as the class does: by nothing where x is exact, unless it is flushed. */
 struct cp_format bound_rounding(const struct cp_kernel_class *class, int type, int exact);
 

@@ -104,8 +104,8 @@ static struct scaling scaling_of(const struct cp_kernel_class *class, int type) 
     int wide = class->score == CP_SUM_FP64;
     struct cp_format product = bound_rounding(class, wide ? CP_FP64 : CP_FP32, 0);
     struct cp_format to = bound_rounding(class, type, type == CP_FP32 || wide);
-    double twice = product.unit * (2.0 + product.unit); /* a sum: 1 + unit may be 1 */
-    return (struct scaling){product, (to.unit + twice + to.unit * twice) * (1.0 + 0x1p-40),
+    double twice = bound_compound(product.unit, product.unit);
+    return (struct scaling){product, bound_compound(to.unit, twice),
                             to.tiny + (1.0 + to.unit) * product.tiny};
 }
 
@@ -118,7 +118,7 @@ static void scale_keys(int cache, const struct bound_scales *scales, const struc
     double e = fmax(scales->query * left, number * by->product.tiny);
     s->term_tiny = larger * (s->term_tiny + (1.0 + s->term_unit) * e) * (1.0 + 0x1p-40);
     s->tiny *= larger;
-    s->term_unit = (by->more + s->term_unit + by->more * s->term_unit) * (1.0 + 0x1p-40);
+    s->term_unit = bound_compound(by->more, s->term_unit);
 }
 
 /* Where a number of V is multiplied by its scale, or P, or o. */
@@ -127,7 +127,7 @@ static void scale_weights(const struct bound_scales *scales, const struct scalin
     double unit = fmax(a->weights.unit, by->product.unit);
     double tiny = a->weights.tiny + 4.0 * by->product.tiny * (unit / by->product.unit);
     a->weights.tiny = (1.0 + by->more + by->more / unit) * tiny * scales->over_v * (1.0 + 0x1p-40);
-    a->weights.unit = (by->more + unit + by->more * unit) * (1.0 + 0x1p-40);
+    a->weights.unit = bound_compound(by->more, unit);
 }
 
 /* What is left of a number of K is rotated, where keys are. */

@@ -308,9 +308,10 @@ void bound_arithmetic(const struct bound_options *o, int d, struct cp_arithmetic
  * follows for all terms, so that it was divided by in `key`. */
 void bound_scale_query(struct cp_format product, struct cp_format format, double key,
                        struct cp_score_arithmetic *s) {
-    double growth = (1.0 + format.unit) * (1.0 + product.unit) * (1.0 + s->term_unit);
-    s->term_tiny = (s->term_tiny + key * (format.tiny + 2.0 * product.tiny)) * growth;
-    s->term_unit = (growth - 1.0) * (1.0 + 0x1p-40);
+    double more = bound_compound(bound_compound(format.unit, product.unit), s->term_unit);
+    s->term_tiny =
+        (s->term_tiny + key * (format.tiny + 2.0 * product.tiny)) * (1.0 + more) * (1.0 + 0x1p-40);
+    s->term_unit = more;
 }
 
 static void scale_query(const struct bound_options *o, const struct bound_row *row,

@@ -33,6 +33,10 @@ struct cp_kernel_class bound_declared(const struct bound_options *o) {
                                     .above = o->above};
 }
 
+double bound_compound(double a, double b) {
+    return (a + b + a * b) * (1.0 + 0x1p-50);
+}
+
 struct cp_format bound_format(int type) {
     return type == CP_FP16   ? cp_format_fp16()
            : type == CP_BF16 ? cp_format_bf16()
@@ -122,9 +126,9 @@ static void normalise(const struct cp_kernel_class *class, int n, double drift,
     double most = n * exp(fmin(drift + counts->depth_n * a->u_n, 600.0)) * (1.0 + 0x1p-40);
     struct cp_format quotient =
         bound_rounding(class, class->score == CP_SUM_FP64 ? CP_FP64 : CP_FP32, 0);
-    double divide = (1.0 + quotient.unit) * (1.0 + class->divide_error);
     a->weights.tiny = most * (a->weights.tiny + 2.0 * quotient.tiny);
-    a->weights.unit = ((1.0 + a->weights.unit) * divide - 1.0) * (1.0 + 0x1p-40);
+    a->weights.unit =
+        bound_compound(a->weights.unit, bound_compound(quotient.unit, class->divide_error));
     a->eta_o *= most;
     a->u_div = a->eta_div = 0.0;
 }
@@ -136,14 +140,16 @@ void bound_divide(const struct cp_kernel_class *class, int n, double largest_sco
     double drift = drift_of(a, counts, largest_score);
     /* n is as much smaller as the reference is above the maximum */
     double share = class->epsilon * exp(fmin(drift + 1.01 * class->above, 600.0));
-    double growth = (1.0 + class->divide_error) * (1.0 + share) *
-                    (class->epsilon > 0.0 ? 1.0 + unit_of(class) : 1.0);
+    double more = class->divide_error;
+    if (class->epsilon > 0.0) {
+        more = bound_compound(more, bound_compound(share, unit_of(class)));
+    }
     if (class->divides != 0) {
-        a->u_part += class->epsilon > 0.0 ? (growth - 1.0) * (1.0 + 0x1p-40) : class->divide_error;
+        a->u_part = more > 0.0 ? (a->u_part + more) * (1.0 + 0x1p-50) : a->u_part;
     } else if (class->normalises) {
         normalise(class, n, drift, counts, a);
-        a->u_div = class->epsilon > 0.0 ? growth - 1.0 : 0.0;
-    } else if (growth > 1.0) {
-        a->u_div = ((1.0 + a->u_div) * growth - 1.0) * (1.0 + 0x1p-40);
+        a->u_div = class->epsilon > 0.0 ? more : 0.0;
+    } else if (more > 0.0) {
+        a->u_div = bound_compound(a->u_div, more);
     }
 }

@@ -110,11 +110,13 @@ static void rotate(const struct cp_kernel *kernel, const struct gate_rotated *ro
     struct cp_format sum = bound_rounding(class, wide ? CP_FP64 : CP_FP32, rotated->quarters);
     struct cp_format to =
         bound_rounding(class, class->rotated, !is_short || (rotated->quarters && has_type));
-    double growth = (1.0 + to.unit) * pow(1.0 + sum.unit, wide ? 3.0 : 2.0);
+    double more = bound_compound(to.unit, bound_compound(sum.unit, sum.unit));
     /* A product of two numbers of binary32 is not exact in a tensor core. */
-    growth *= class->score == CP_SUM_TENSOR_CORE && !is_short ? 1.0 + sum.unit : 1.0;
+    if (wide || (class->score == CP_SUM_TENSOR_CORE && !is_short)) {
+        more = bound_compound(more, sum.unit);
+    }
     s->term_tiny += (1.0 + s->term_unit) * rotated->number * (4.0 * sum.tiny + to.tiny);
-    s->term_unit = (growth * (1.0 + s->term_unit) - 1.0) * (1.0 + 0x1p-40);
+    s->term_unit = bound_compound(more, s->term_unit);
 }
 
 /* CONV-4: a product with the scale, and a rounding. */
