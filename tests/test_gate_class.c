@@ -112,6 +112,11 @@ static void divisions_are_paid_for(void **state) {
     assert_true(is_near(a.weights.unit, 0x1.8p-11 + 0x1p-23 + 0x1p-24 - 0x1p-24));
     assert_true(is_near(a.weights.tiny, 64 * 0x1p-25) && is_near(a.eta_o, 64 * eta));
     assert_true(a.u_div == 0.0 && a.eta_div == 0.0);
+
+    kernel = plain;
+    double unit = arithmetic_of(&kernel, 64).weights.unit;
+    kernel.arithmetic.normalises = 1; /* the quotient of a weight and n is rounded */
+    assert_true(is_near(arithmetic_of(&kernel, 64).weights.unit, unit + 0x1p-24));
 }
 
 /* In binary64, where 1 + 2^-53 is 1: errors of that size add up. */
