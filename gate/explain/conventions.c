@@ -7,19 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gate/case/masks.h"
 #include "gate/case/pages.h"
-#include "gate/case/prompts.h"
-#include "gate/case/rotation.h"
-#include "gate/case/scores.h"
 #include "gate/explain/explain.h"
 #include "gate/judge/conventions.h"
 #include "gate/runner/words.h"
 
-#define SEED             11
-#define OTHERS           24 /* cases that are tried beside those that are explained */
-#define OTHERS_SIMULATED 6
-#define MOST_CHANGES     4 /* of the conventions, one after the other */
+#define SEED         11
+#define MOST_CHANGES 4 /* of the conventions, one after the other */
 
 /* A number of a row and head, in the kernel's own unit: of these the log-sum-exps are the last. */
 static double given(const struct explain_results *r, int i) {
@@ -169,37 +163,23 @@ static void judge_read(void *context, const struct gate_problem *p, const struct
 typedef void judging(void *context, const struct gate_problem *p, const struct gate_arrays *one,
                      const struct gate_arrays *again, const struct gate_finding *finding);
 
-void explain_make_other(const struct explain *x, unsigned long long seed, int i,
-                        struct gate_recipe *recipe) {
-    gate_recipe_make(recipe, seed, i, 0, GATE_SMALL_WORK, NULL);
-    gate_recipe_scores(recipe, x->kernel->scores);
-    if (gate_has_modules(x->kernel->plans, i)) {
-        gate_recipe_to_modules(recipe, NULL);
-    }
-    if (x->kernel->keys != CP_KEYS_PLACED) {
-        gate_recipe_rotate(recipe, 0, NULL);
-    }
-    gate_recipe_mask(recipe, x->kernel->masks, NULL);
-    gate_recipe_pages(recipe, &runner_kernel(x->runner)->layout);
-    recipe->renewed = recipe->without_lse = 0;
-    recipe->queries = i % 2 == 0 ? GATE_MORE : recipe->queries;
+struct judged {
+    judging *judge;
+    struct trying *trying;
+};
+
+static int is_right_by(const struct explain *x, const struct gate_recipe *recipe, void *judged) {
+    const struct judged *by = judged;
+    struct gate_finding f;
+    int looked = gate_look(x->runner, recipe, &f, by->judge, by->trying);
+    return looked > 0 ? by->trying->wrong == 0 : looked < 0 ? 0 : -1;
 }
 
-/* Cases of the gate, of many sequences and rows. Returns how many are right; 0: not all, or there
- * is no time. */
-static int try_others(struct explain *x, struct trying *t, judging *judge) {
-    int cases = runner_is_simulated(x->runner) ? OTHERS_SIMULATED : OTHERS, right = 0;
+/* How many other cases are right; 0: not all, or there is no time. */
+static int try_others(const struct explain *x, struct trying *t, judging *judge) {
+    struct judged by = {judge, t};
     t->wrong = t->changed = 0;
-    for (int i = 0; i < cases && t->wrong == 0; i++) {
-        struct gate_recipe recipe;
-        struct gate_finding f;
-        explain_make_other(x, SEED, i, &recipe);
-        if (explain_is_over(x, 0.0) || gate_look(x->runner, &recipe, &f, judge, t) < 0) {
-            return 0;
-        }
-        right++;
-    }
-    return t->wrong == 0 ? right : 0;
+    return explain_right_others(x, SEED, is_right_by, &by);
 }
 
 /* The conventions by which the case is right, and so many others: 0 if there are none. */

@@ -152,6 +152,15 @@ int explain_conventions(struct explain *x);
 void explain_make_other(const struct explain *x, unsigned long long seed, int i,
                         struct gate_recipe *recipe);
 
+/* Runs a case. Returns 1: it is right, 0: it is wrong, or there is no memory, -1: the kernel does
+ * not take it. */
+typedef int explain_trial(const struct explain *x, const struct gate_recipe *recipe, void *context);
+
+/* How many such cases are right, as many as are tried; 0: one is wrong, the kernel takes too few,
+ * or there is no time. */
+int explain_right_others(const struct explain *x, unsigned long long seed, explain_trial *trial,
+                         void *context);
+
 /* Where the case, and others, are right without something that calls may have (CONV-3), and those
  * with it are wrong: that it may be declared so. */
 void explain_never(const struct explain *x);

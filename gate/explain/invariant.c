@@ -5,32 +5,18 @@
 
 #include "gate/explain/explain.h"
 
-#define SEED             17
-#define OTHERS           24
-#define OTHERS_SIMULATED 6
-#define MOST_TRIED       60 /* cases that are made */
+#define SEED 17
 
-static int is_wrong(struct explain *x, const struct gate_recipe *recipe, int *taken) {
+/* 1: the case is right, 0: it is wrong, -1: the kernel does not take it. */
+static int is_right(const struct explain *x, const struct gate_recipe *recipe, void *none) {
     struct gate_finding f;
-    *taken = gate_look(x->runner, recipe, &f, NULL, NULL) > 0;
-    return *taken && f.verdict != GATE_RIGHT;
+    (void)none;
+    return gate_look(x->runner, recipe, &f, NULL, NULL) <= 0 ? -1 : f.verdict == GATE_RIGHT;
 }
 
 /* How many others are right; 0: not all, or too few are taken, or the case itself is not. */
-static int count_right(struct explain *x) {
-    int cases = runner_is_simulated(x->runner) ? OTHERS_SIMULATED : OTHERS, n = 0, taken;
-    if (is_wrong(x, x->recipe, &taken) || !taken) {
-        return 0;
-    }
-    for (int i = 0; i < MOST_TRIED && n < cases; i++) {
-        struct gate_recipe other;
-        explain_make_other(x, SEED, i, &other);
-        if (is_wrong(x, &other, &taken) || explain_is_over(x, 0.0)) {
-            return 0;
-        }
-        n += taken;
-    }
-    return n == cases ? n : 0;
+static int count_right(const struct explain *x) {
+    return is_right(x, x->recipe, NULL) > 0 ? explain_right_others(x, SEED, is_right, NULL) : 0;
 }
 
 void explain_invariant(struct explain *x) {

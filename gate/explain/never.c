@@ -5,14 +5,12 @@
 
 #include "gate/explain/explain.h"
 
-#define SEED             13
-#define OTHERS           24 /* cases without it, */
-#define OTHERS_SIMULATED 6
-#define WITH             6 /* and with it, of which half and so many are wrong */
-#define ENOUGH           3
-#define MOST_TRIED       60 /* cases that are made */
-#define KINDS            4
-#define ALL_KINDS        (1 << KINDS)
+#define SEED       13
+#define WITH       6 /* cases with it, of which half and so many are wrong */
+#define ENOUGH     3
+#define MOST_TRIED 60 /* cases that are made to find them */
+#define KINDS      4
+#define ALL_KINDS  (1 << KINDS)
 
 static const struct {
     const char *name, *words;
@@ -44,37 +42,23 @@ static int has_of(const struct explain *x, const struct gate_recipe *recipe) {
 
 /* A case, which has nothing of `never` if that is not 0. 1: it is right, 0: it is wrong, -1: the
  * kernel does not take it, or there is no verdict. */
-static int is_right(const struct explain *x, const struct gate_recipe *recipe, int never) {
+static int is_right(const struct explain *x, const struct gate_recipe *recipe, void *never) {
     struct cp_kernel without = *runner_kernel(x->runner);
     struct gate_recipe other = *recipe;
     struct gate_finding f;
-    without.conventions.never |= never;
+    without.conventions.never |= *(int *)never;
     other.never |= gate_never_of(&without);
     return gate_look(x->runner, &other, &f, NULL, NULL) <= 0 ? -1 : f.verdict == GATE_RIGHT;
 }
 
-/* How many cases without it are right: 0 if one is wrong, or too few are taken. */
-static int right_without(const struct explain *x, int never) {
-    int cases = runner_is_simulated(x->runner) ? OTHERS_SIMULATED : OTHERS, n = 0;
-    for (int i = 0; i < MOST_TRIED && n < cases; i++) {
-        struct gate_recipe recipe;
-        explain_make_other(x, SEED, i, &recipe);
-        int right = is_right(x, &recipe, never);
-        if (right == 0 || explain_is_over(x, 0.0)) {
-            return 0;
-        }
-        n += right > 0;
-    }
-    return n == cases ? n : 0;
-}
-
 /* 1: of the cases with it half are wrong, and not few. *n and *wrong are how many. */
 static int is_wrong_with(const struct explain *x, int never, int *n, int *wrong) {
+    int none = 0;
     *n = *wrong = 0;
     for (int i = 0; i < MOST_TRIED && *n < WITH; i++) {
         struct gate_recipe recipe;
         explain_make_other(x, SEED, i, &recipe);
-        int right = (has_of(x, &recipe) & never) != 0 ? is_right(x, &recipe, 0) : -1;
+        int right = (has_of(x, &recipe) & never) != 0 ? is_right(x, &recipe, &none) : -1;
         if (explain_is_over(x, 0.0)) {
             return 0;
         }
@@ -97,10 +81,10 @@ static void print_kinds(FILE *file, int never, int are_names) {
 /* 1: all is right without these, and that was said. */
 static int say(const struct explain *x, int never) {
     int with, wrong;
-    if (is_right(x, x->recipe, never) <= 0) {
+    if (is_right(x, x->recipe, &never) <= 0) {
         return 0;
     }
-    int others = right_without(x, never);
+    int others = explain_right_others(x, SEED, is_right, &never);
     if (others == 0 || !is_wrong_with(x, never, &with, &wrong)) {
         return 0;
     }
