@@ -357,7 +357,9 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
                                .only = -1,
                                .compile = COMPILE_SECONDS,
                                .memory = GATE_MEMORY};
-    optind = 0; /* the command line may have been read before */
+    if (argument_once(o->command, argc, argv, "", names, NULL) != 0) {
+        return -1;
+    }
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {
             return -1;
@@ -456,7 +458,9 @@ int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
                                .compile = COMPILE_SECONDS,
                                .memory = GATE_MEMORY,
                                .time = EXPLAIN_SECONDS};
-    optind = 0; /* the command line may have been read before */
+    if (argument_once(command, argc, argv, "", replay_names + !explains, NULL) != 0) {
+        return -1;
+    }
     while ((option = getopt_long(argc, argv, "", replay_names + !explains, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {
             return -1;

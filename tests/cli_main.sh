@@ -63,4 +63,27 @@ for command in gate replay explain trace simulate bench show tables prompt bound
     expect 2 "$command" --no-such-option && nothing_on out && says err 'no-such-option'
     report $? "$command: an unknown option is named"
 done
+
+# twice COMMAND OPTION VALUE VALUE: the command takes one value.
+twice() {
+    expect 2 "$1" "--$2" "$3" "--$2" "$4" && nothing_on out &&
+        says err "^chunkproof [a-z -]*: --$2 is given twice, as '$3' and as '$4'; give it once"
+    report $? "$1: an option has one value"
+}
+twice gate seed 1 2
+twice replay seconds 1 2
+twice explain time 1 2
+twice trace seed 1 2
+twice simulate seed 1 1
+twice bench seconds 1 2
+twice show window 3 5
+twice tables model llama2-7b llama2-13b
+twice prompt tokens 1 2
+twice bound output fp16 fp32
+twice model limit 1 2
+expect 2 simulate --modules --seed 1 --seed 2 && nothing_on out && says err "seed is given twice"
+report $? "simulate --modules: an option has one value"
+
+expect 0 bench --list --peer a --peer b && nothing_on err
+report $? "bench: as many peers as are named"
 exit $failed

@@ -532,10 +532,10 @@ class Files(Reports):
     def test_what_cannot_be_written_is_said_at_once(self) -> None:
         for option in ("--json", "--junit", "--html"):
             started = time.monotonic()
+            other = "--html" if option == "--json" else "--json"
             run = subprocess.run([COMMAND, "gate", "--kernel", REVERSED, "--tier", "deep",
-                                  "--json", self.path("first.json"),
-                                  option, self.path("none/report")], capture_output=True, text=True,
-                                  timeout=30)
+                                  other, self.path("first"), option, self.path("none/report")],
+                                 capture_output=True, text=True, timeout=30)
             self.assertEqual((run.returncode, run.stdout), (2, ""))
             self.assertIn(f"{option} {self.path('none/report')}: "
                           "the report cannot be written: No such file", run.stderr)

@@ -27,6 +27,59 @@ int argument_next(const char *command, int argc, char **argv, const char *letter
     return option;
 }
 
+/* The place in `names` of what getopt_long() has returned; -1: of nothing. */
+static int place_of(const struct option *names, int option, int at) {
+    for (int i = 0; at < 0 && names[i].name != NULL; i++) {
+        at = names[i].val == option ? i : at;
+    }
+    return option == '?' ? -1 : at;
+}
+
+/* An array of pointers to values, by the places of `names`. */
+static const char **no_values(const struct option *names) {
+    int n = 0;
+    while (names[n].name != NULL) {
+        n++;
+    }
+    const char **value = cli_allocate(NULL, (size_t)n + 1, sizeof *value);
+    for (int i = 0; i <= n; i++) {
+        value[i] = NULL;
+    }
+    return value;
+}
+
+/* getopt_long() moves arguments: it gets a copy. What is wrong otherwise, the caller's pass says. */
+int argument_once(const char *command, int argc, char **argv, const char *letters,
+                  const struct option *names, const char *many) {
+    char **copy = cli_allocate(NULL, (size_t)argc + 1, sizeof *copy);
+    const char **value = no_values(names);
+    int result = 0, option, at = -1, says = opterr;
+    memcpy(copy, argv, (size_t)argc * sizeof *copy);
+    copy[argc] = NULL;
+    optind = opterr = 0;
+    while (result == 0 && (option = getopt_long(argc, copy, letters, names, &at)) != -1) {
+        at = place_of(names, option, at);
+        if (at >= 0 && strcmp(names[at].name, "help") == 0) {
+            break;
+        }
+        if (at >= 0 && optarg != NULL && (many == NULL || strcmp(names[at].name, many) != 0)) {
+            if (value[at] != NULL) {
+                result = argument_refuse(command,
+                                         "--%s is given twice, as '%s' and as '%s'; "
+                                         "give it once",
+                                         names[at].name, value[at], optarg);
+            }
+            value[at] = optarg;
+        }
+        at = -1;
+    }
+    free(copy);
+    free(value);
+    optind = 0;
+    opterr = says;
+    return result;
+}
+
 int argument_refuse(const char *command, const char *format, ...) {
     va_list arguments;
     char *text;

@@ -6,8 +6,14 @@
 
 struct option;
 
+/* Before a command line is read: refuses an option with a value that is given twice, because only
+ * one of the values could count. `many`: an option that may be given several times, or NULL. What
+ * stands behind --help is not looked at. Sets optind to 0. */
+int argument_once(const char *command, int argc, char **argv, const char *letters,
+                  const struct option *names, const char *many);
+
 /* The next option of a command line, by getopt_long(); -1 behind the last. '?' after a message: it
- * is unknown, ambiguous, or has no value where it needs one. The caller sets optind to 0 first. */
+ * is unknown, ambiguous, or has no value where it needs one. argument_once() comes first. */
 int argument_next(const char *command, int argc, char **argv, const char *letters,
                   const struct option *names, int *index);
 

@@ -201,7 +201,9 @@ int bench_options_parse(struct bench_options *options, int argc, char **argv) {
     int option;
     *options =
         (struct bench_options){.parts = (1U << BENCH_PARTS) - 1, .seconds = 2.0, .heads = 32};
-    optind = 0;
+    if (argument_once(COMMAND, argc, argv, "h", names, "peer") != 0) {
+        return -1;
+    }
     while ((option = argument_next(COMMAND, argc, argv, "h", names, NULL)) != -1) {
         if (read_option(options, option == 'h' ? HELP : option, optarg) != 0) {
             return -1;

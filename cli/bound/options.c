@@ -475,7 +475,9 @@ int bound_options_parse(struct bound_options *o, int argc, char **argv) {
                                 .tanh_error = 0x1p-22,
                                 .k_dequantised = CP_FP32,
                                 .v_dequantised = CP_FP32};
-    optind = 0;
+    if (argument_once(COMMAND, argc, argv, "h", names, NULL) != 0) {
+        return -1;
+    }
     while ((option = argument_next(COMMAND, argc, argv, "h", names, &index)) != -1) {
         option = option == 'h' ? HELP : option;
         if (read_option(o, option, names[index].name, optarg) != 0) {

@@ -135,7 +135,9 @@ int model_options_parse(struct model_options *o, int argc, char **argv) {
     int option, index = 0;
     unsigned given = 0;
     *o = (struct model_options){.window = 512, .threads = 1};
-    optind = 0;
+    if (argument_once(COMMAND, argc, argv, "h", names, NULL) != 0) {
+        return -1;
+    }
     while ((option = argument_next(COMMAND, argc, argv, "h", names, &index)) != -1) {
         option = option == 'h' ? HELP : option;
         if (read_option(o, option, names[index].name, optarg) != 0) {

@@ -271,7 +271,9 @@ int modules_options_parse(struct modules_options *options, int argc, char **argv
     int index = 0;
     int option;
     preset(options);
-    optind = 0;
+    if (argument_once(COMMAND, argc, argv, "h", names, NULL) != 0) {
+        return -1;
+    }
     while ((option = argument_next(COMMAND, argc, argv, "h", names, &index)) != -1) {
         option = option == 'h' ? HELP : option;
         if (read_option(options, &given, option, names[index].name, optarg) != 0) {

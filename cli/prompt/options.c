@@ -135,7 +135,9 @@ int prompt_read_options(struct prompt_options *options, int argc, char **argv) {
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
     *options = (struct prompt_options){.tokens = -1};
-    optind = 0; /* the command line may have been read before */
+    if (argument_once(COMMAND, argc, argv, "t:h", names, NULL) != 0) {
+        return -1;
+    }
     for (;;) {
         int option = argument_next(COMMAND, argc, argv, "t:h", names, NULL);
         if (option == -1) {

@@ -253,7 +253,9 @@ int show_read_options(struct show_options *options, int argc, char **argv) {
     };
     memset(options, 0, sizeof *options);
     options->width = SHOW_DEFAULT_WIDTH;
-    optind = 0; /* the command line may have been read before */
+    if (argument_once(COMMAND, argc, argv, "c:p:f:sw:h", names, NULL) != 0) {
+        return -1;
+    }
     for (;;) {
         int option = argument_next(COMMAND, argc, argv, "c:p:f:sw:h", names, NULL);
         if (option == -1) {

@@ -311,7 +311,9 @@ int simulate_options_parse(struct simulate_options *options, int argc, char **ar
     int index = 0;
     int option;
     preset(options);
-    optind = 0;
+    if (argument_once(COMMAND, argc, argv, "h", names, NULL) != 0) {
+        return -1;
+    }
     while ((option = argument_next(COMMAND, argc, argv, "h", names, &index)) != -1) {
         option = option == 'h' ? HELP : option;
         if (read_option(options, &given, option, names[index].name, optarg) != 0) {

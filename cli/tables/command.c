@@ -113,7 +113,9 @@ static int read_number(struct request *request, int i, const char *text) {
 
 static int read_options(struct request *request, int argc, char **argv) {
     int option, failed = 0;
-    optind = 0;
+    if (argument_once("tables", argc, argv, "h", options, NULL) != 0) {
+        return EXIT_BAD_USE;
+    }
     while (failed == 0 &&
            (option = argument_next("tables", argc, argv, "h", options, NULL)) != -1) {
         switch (option) {

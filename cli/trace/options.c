@@ -209,7 +209,9 @@ int trace_options_parse(struct trace_options *options, int argc, char **argv) {
                                                   .question_tokens = 500,
                                                   .output_tokens = 200,
                                                   .continue_percent = 30};
-    optind = 0;
+    if (argument_once(COMMAND, argc, argv, "h", names, NULL) != 0) {
+        return -1;
+    }
     while ((option = argument_next(COMMAND, argc, argv, "h", names, &index)) != -1) {
         option = option == 'h' ? HELP : option;
         if (read_option(options, option, names[index].name, optarg) != 0) {
