@@ -5,6 +5,7 @@
 
 #include "chunkproof/version.h"
 #include "cli/base/command.h"
+#include "cli/base/output.h"
 #include "gate/runner/runner.h"
 
 struct command {
@@ -61,11 +62,7 @@ static const struct command *command_of(const char *name) {
 
 /* The exit status after output: 2 when it could not be written. */
 static int written(void) {
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("chunkproof: the output cannot be written\n", stderr);
-        return EXIT_BAD_USE;
-    }
-    return EXIT_RIGHT;
+    return output_end(stdout, NULL) == 0 ? EXIT_RIGHT : EXIT_BAD_USE;
 }
 
 static int unknown(const char *name) {

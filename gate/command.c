@@ -12,6 +12,7 @@
 
 #include "cli/base/children.h"
 #include "cli/base/interrupt.h"
+#include "cli/base/output.h"
 #include "cli/base/text.h"
 #include "gate/explain/explain.h"
 #include "gate/gate.h"
@@ -307,9 +308,5 @@ int cp_command_gate(int argc, char **argv) {
     } else {
         status = check(&options);
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("chunkproof gate: the output could not be written\n", stderr);
-        return EXIT_BAD_USE;
-    }
-    return status;
+    return output_end(stdout, "gate") == 0 ? status : EXIT_BAD_USE;
 }

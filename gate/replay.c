@@ -8,6 +8,7 @@
 #include "cli/base/children.h"
 #include "cli/base/clean.h"
 #include "cli/base/interrupt.h"
+#include "cli/base/output.h"
 #include "cli/base/text.h"
 #include "gate/case/masks.h"
 #include "gate/case/scores.h"
@@ -319,11 +320,7 @@ static int replay_command(int argc, char **argv, int explains) {
         (void)children_adopt();
         status = replay(&options);
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "chunkproof %s: the output could not be written\n", options.command);
-        return EXIT_BAD_USE;
-    }
-    return status;
+    return output_end(stdout, options.command) == 0 ? status : EXIT_BAD_USE;
 }
 
 int cp_command_replay(int argc, char **argv) {

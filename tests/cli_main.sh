@@ -70,6 +70,24 @@ twice() {
         says err "^chunkproof [a-z -]*: --$2 is given twice, as '$3' and as '$4'; give it once"
     report $? "$1: an option has one value"
 }
+
+# No disk has room: the reason is said.
+full() {
+    "$chunkproof" "$@" >/dev/full 2>"$work/err"
+    [ $? = 2 ] && [ "$(cat "$work/err")" = \
+        "chunkproof $1: standard output cannot be written: No space left on device" ]
+}
+if [ -w /dev/full ]; then
+    for command in gate replay explain trace simulate bench show tables prompt bound model; do
+        : >"$work/out"
+        full "$command" --help
+        report $? "$command: why standard output cannot be written"
+    done
+    "$chunkproof" --help >/dev/full 2>"$work/err"
+    [ $? = 2 ] && says err 'standard output cannot be written: No space'
+    report $? "--help: why standard output cannot be written"
+fi
+
 twice gate seed 1 2
 twice replay seconds 1 2
 twice explain time 1 2

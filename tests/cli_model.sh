@@ -131,7 +131,7 @@ full() {
     [ -e /dev/full ] || return 0
     local found=0
     "$chunkproof" model "$weights" >/dev/full 2>"$work/err" || found=$?
-    [ $found = 2 ] && says "could not be written" || return 1
+    [ $found = 2 ] && says "standard output cannot be written: No space" || return 1
     wrong "cannot be written" "$weights" --text "$text" --logits /dev/full
 }
 

@@ -447,7 +447,7 @@ test_that "a file's name as a prompt" a_file_may_be_meant
 
 unwritable() {
     show --example figure2 2>err >/dev/full
-    [ $? -eq 2 ] && grep -q 'cannot write' err
+    [ $? -eq 2 ] && grep -q 'cannot be written: No space' err
 }
 
 test_that "steps before an error are drawn" drawn_up_to_the_error

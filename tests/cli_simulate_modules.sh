@@ -258,7 +258,7 @@ full_disk() {
     local found=0
     [ -w /dev/full ] || { echo "no /dev/full"; return 1; }
     "$chunkproof" simulate --modules --prompts 3 >/dev/full 2>"$work/err" || found=$?
-    [ "$found" = 2 ] && grep -q written "$work/err"
+    [ "$found" = 2 ] && grep -q "written: No space" "$work/err"
 }
 ok "output that cannot be written" full_disk
 cannot_write() { status 2 --modules --prompts 3 "$1" "$2" && says "$2 cannot be written"; }

@@ -51,7 +51,7 @@ full_disk() {
     [ -w /dev/full ] || { echo "no /dev/full"; return 1; }
     local found=0
     "$chunkproof" tables "$@" >/dev/full 2>"$work/err" || found=$?
-    [ "$found" = 2 ] && grep -q written "$work/err"
+    [ "$found" = 2 ] && grep -q "written: No space" "$work/err"
 }
 
 csv() {

@@ -194,7 +194,7 @@ full_disk() { # full_disk ARGUMENT...
     local found=0
     [ -w /dev/full ] || { echo "no /dev/full"; return 1; }
     "$chunkproof" trace "$@" "${small[@]}" >/dev/full 2>"$work/err" || found=$?
-    [ "$found" = 2 ] && grep -q written "$work/err"
+    [ "$found" = 2 ] && grep -q "written: No space" "$work/err"
 }
 ok "output that cannot be written" full_disk
 ok "JSON that cannot be written" full_disk --json

@@ -139,12 +139,32 @@ static void devices_are_written_to(void **state) {
     assert_int_equal(errno, ENOENT);
 }
 
+/* Also where it is an earlier write that failed. */
+static void a_full_standard_output_is_an_error(void **state) {
+    FILE *file = fopen("/dev/full", "w");
+    (void)state;
+    assert_non_null(file);
+    assert_int_equal(output_end(file, "test"), 0); /* nothing was written */
+    fputs("much", file);
+    assert_int_equal(output_end(file, "test"), -1);
+    (void)fclose(file);
+    file = fopen("/dev/full", "w");
+    assert_non_null(file);
+    assert_int_equal(setvbuf(file, NULL, _IONBF, 0), 0);
+    assert_int_equal(fputs("much", file), EOF);
+    assert_int_equal(fflush(file), 0);
+    assert_int_equal(output_end(file, NULL), -1);
+    assert_int_equal(errno, ENOSPC);
+    (void)fclose(file);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_has_all_or_what_it_had),
         cmocka_unit_test(no_part_is_kept),
         cmocka_unit_test(links_are_followed),
         cmocka_unit_test(devices_are_written_to),
+        cmocka_unit_test(a_full_standard_output_is_an_error),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -115,3 +115,14 @@ void output_drop(struct output *o) {
         }
     }
 }
+
+/* errno is that of the last write that failed, be it before. */
+int output_end(FILE *file, const char *command) {
+    if (fflush(file) == 0 && !ferror(file)) {
+        return 0;
+    }
+    fprintf(stderr, "chunkproof%s%s: standard output cannot be written%s%s\n",
+            command != NULL ? " " : "", command != NULL ? command : "", errno != 0 ? ": " : "",
+            errno != 0 ? strerror(errno) : "");
+    return -1;
+}

@@ -13,6 +13,7 @@
 #include "cli/base/clock.h"
 #include "cli/base/command.h"
 #include "cli/base/interrupt.h"
+#include "cli/base/output.h"
 #include "cli/bench/report.h"
 
 #define LIMIT_ROUNDS 16
@@ -326,8 +327,5 @@ int cp_command_bench(int argc, char **argv) {
         status = options.list ? print_list(&options, report) : run(&options, report);
     }
     free(report);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        return fail("standard output cannot be written");
-    }
-    return status;
+    return output_end(stdout, "bench") == 0 ? status : EXIT_BAD_USE;
 }

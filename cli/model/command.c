@@ -196,9 +196,5 @@ int cp_command_model(int argc, char **argv) {
             return EXIT_BAD_USE;
         }
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("chunkproof model: the output could not be written\n", stderr);
-        return EXIT_BAD_USE;
-    }
-    return EXIT_RIGHT;
+    return output_end(stdout, "model") == 0 ? EXIT_RIGHT : EXIT_BAD_USE;
 }

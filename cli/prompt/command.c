@@ -207,9 +207,5 @@ int cp_command_prompt(int argc, char **argv) {
     } else {
         status = run(&options);
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "chunkproof prompt: cannot write the report: %s\n", strerror(errno));
-        return EXIT_BAD_USE;
-    }
-    return status;
+    return output_end(stdout, "prompt") == 0 ? status : EXIT_BAD_USE;
 }

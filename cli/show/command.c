@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `chunkproof show`: from the options to the drawings. */
+#include "cli/base/output.h"
 #include "cli/show/show.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,9 +211,5 @@ int cp_command_show(int argc, char **argv) {
     } else {
         status = read_and_show(&options);
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "chunkproof show: cannot write the drawing: %s\n", strerror(errno));
-        return EXIT_BAD_USE;
-    }
-    return status;
+    return output_end(stdout, "show") == 0 ? status : EXIT_BAD_USE;
 }

@@ -7,6 +7,7 @@
 
 #include "chunkproof/limits.h"
 #include "cli/base/command.h"
+#include "cli/base/output.h"
 #include "cli/modules/command.h"
 #include "cli/simulate/report.h"
 
@@ -182,9 +183,5 @@ static int do_requests(int argc, char **argv) {
 int cp_command_simulate(int argc, char **argv) {
     int is_of_modules = argc > 1 && strcmp(argv[1], "--modules") == 0;
     int status = is_of_modules ? modules_command(argc - 1, argv + 1) : do_requests(argc, argv);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("chunkproof simulate: standard output cannot be written\n", stderr);
-        return EXIT_BAD_USE;
-    }
-    return status;
+    return output_end(stdout, "simulate") == 0 ? status : EXIT_BAD_USE;
 }

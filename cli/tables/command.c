@@ -9,6 +9,7 @@
 
 #include "cli/base/argument.h"
 #include "cli/base/command.h"
+#include "cli/base/output.h"
 #include "cli/tables/dims.h"
 
 static const char usage[] =
@@ -234,7 +235,7 @@ int cp_command_tables(int argc, char **argv) {
     int failed = read_options(&request, argc, argv);
     if (failed == 0 && request.help) {
         fputs(usage, stdout);
-        return fflush(stdout) == 0 ? EXIT_RIGHT : EXIT_BAD_USE;
+        return output_end(stdout, "tables") == 0 ? EXIT_RIGHT : EXIT_BAD_USE;
     }
     if (failed == 0) {
         failed = read_sections(&request, argc - optind, argv + optind);
@@ -257,9 +258,8 @@ int cp_command_tables(int argc, char **argv) {
         cp_tables_print_text(stdout, &cells, request.selected, &c);
     }
     free(cells.cell);
-    if (failed != 0 || fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "chunkproof tables: the output could not be written\n");
-        return EXIT_BAD_USE;
+    if (failed != 0 && !ferror(stdout)) {
+        fputs("chunkproof tables: not enough memory for the report\n", stderr);
     }
-    return EXIT_RIGHT;
+    return output_end(stdout, "tables") == 0 && failed == 0 ? EXIT_RIGHT : EXIT_BAD_USE;
 }

@@ -11,6 +11,7 @@
 #include "cli/base/clock.h"
 #include "cli/base/command.h"
 #include "cli/base/interrupt.h"
+#include "cli/base/output.h"
 #include "cli/trace/load.h"
 #include "cli/trace/options.h"
 #include "cli/trace/report.h"
@@ -135,7 +136,7 @@ int cp_command_trace(int argc, char **argv) {
     }
     if (options.help) {
         trace_options_help();
-        return EXIT_RIGHT;
+        return output_end(stdout, "trace") == 0 ? EXIT_RIGHT : EXIT_BAD_USE;
     }
     trace_init(&trace, options.block_size);
     snprintf(generated, sizeof generated, "generated, seed %llu", options.generator.seed);
@@ -150,9 +151,5 @@ int cp_command_trace(int argc, char **argv) {
         status = replay(&trace, &options, source);
     }
     trace_free(&trace);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("chunkproof trace: standard output cannot be written\n", stderr);
-        return EXIT_BAD_USE;
-    }
-    return status;
+    return output_end(stdout, "trace") == 0 ? status : EXIT_BAD_USE;
 }
