@@ -136,7 +136,7 @@ full_disk() {
     [ -w /dev/full ] || { echo "no /dev/full"; return 1; }
     local found=0
     "$chunkproof" bound --keys 8 "$@" >/dev/full 2>"$work/err" || found=$?
-    [ "$found" = 2 ] && grep -q written "$work/err"
+    [ "$found" = 2 ] && grep -q "output cannot be written: No space left" "$work/err"
 }
 
 # file NAME TEXT: a file of this content in the working directory.

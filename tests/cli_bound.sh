@@ -75,6 +75,38 @@ ok "shares add up" json "abs(sum(share.values()) - 1) < 1e-12 and
     sum(p['largest_in'] for p in t['parts']) == t['claimed'] == t['elements'] == 128"
 ok "help" right --help
 
+# follows ARGUMENT...: the report as JSON follows its schema, which also refuses another one.
+schemas=python3
+"$schemas" -c 'import jsonschema' 2>/dev/null || schemas=/usr/bin/python3
+follows() {
+    status 0 --json "$@" || return 1
+    "$schemas" - "$work/out" spec/bound-report.schema.json <<'PYTHON'
+import json, sys
+import jsonschema
+t, schema = (json.load(open(name)) for name in sys.argv[1:])
+jsonschema.Draft7Validator.check_schema(schema)
+validator = jsonschema.Draft7Validator(schema)
+validator.validate(t)
+for name in t:
+    if validator.is_valid({key: t[key] for key in t if key != name}) != (
+            name == "input" and "case" in t):
+        sys.exit(f"{name} may be missing")
+if validator.is_valid(t | {"more": 1}) or validator.is_valid(t | {"claimed": -1}):
+    sys.exit("the schema takes anything")
+PYTHON
+}
+if "$schemas" -c 'import jsonschema' 2>/dev/null; then
+    ok "the schema of a report" follows
+    ok "of a case" follows --case "$work/example.json"
+    ok "of a case that is rounded" follows --case "$work/example.json" --input bf16
+    ok "of no key" follows --case "$work/none.json"
+    ok "of no bound" follows --sink -1e30
+    ok "of scores beyond binary64" follows --case "$work/beyond.json" --cap 5
+    ok "of all that changes scores" follows --cap 30 --cap-last --slope -1 --sink 2
+    ok "of caches" follows --cache-k e4m3 --cache-v int8 --dequantised-v bf16
+    ok "of a class" follows --merges any --parts 4 --factors bf16 --output bf16 --truncate --flush
+fi
+
 ok "the output's format dominates" json "t['dominates'] == 'output' and share['P'] == 0" \
     --weights fp32 --output bf16
 ok "scores dominate" json "t['dominates'] == 'scores'" --score fp16
@@ -156,7 +188,7 @@ ok "a cap is said" says "scores capped at 5 by a tanh within 2.4e-07 part" --cap
 ok "a sum that is capped is said" says "sums of score and bias capped at 50 by a tanh within
     0.001, biases of slope -0.1, a sink of 3 part" --cap 50 --cap-last --tanh-absolute 0.001 \
     --slope -0.1 --sink 3
-ok "a table is said" says "output in fp16 biases of a table part" --bias 2
+ok "a table is said" says "once changed, biases of a table part" --bias 2
 ok "nothing is said of no change" silent "biases"
 more "an error of tanh" --cap 5 --tanh-error 1e-3 -- --cap 5
 more "an absolute error of tanh" --cap 5 --tanh-absolute 1e-3 -- --cap 5
@@ -378,6 +410,21 @@ ok "nor an order" wrong "--cap-last is of scores that are capped: add --cap" --c
 ok "a slope and a table" wrong "a slope or a table; leave out one" --slope 1 --bias 1
 ok "a slope and the table of a case" wrong "table.json has biases" --slope 1 \
     --case "$work/table.json"
+ok "a slope below the normal numbers" wrong "--slope 1e-40 is below the normal numbers of fp32" \
+    --slope 1e-40
+ok "a sink far away" says "because the sink of -1e+30 is too far from the scores" --sink -1e30
+ok "and how to mend it" says "attention is the same without it." --sink -1e30
+ok "the sink that is named has a bound" json "t['claimed'] == 128" --sink -3.9e6
+ok "scores before and after a cap" json "t['largest_plain_score'] > t['largest_changed_score'] > 1
+    and t['largest_score'] == 9" --cap 2 --sink -9
+ok "no change, no score after it" json "t['largest_changed_score'] is None and
+    t['largest_plain_score'] == t['largest_score']"
+ok "B of each number" json "len(t['numbers']['bound']) == 128 and
+    max(t['numbers']['bound']) == t['bound']['largest'] and
+    max(t['numbers']['rms']) == t['rms']['largest'] and
+    max(abs(x) for x in t['numbers']['attention']) == t['size']['largest']"
+ok "null where nothing is claimed" json "t['numbers']['bound'] == [None] * 128 ==
+    t['numbers']['rms'] and t['numbers']['attention'][0] < 1" --sink -1e30
 ok "a table for a case" wrong '"biases": [...], one for each key' --bias 1 \
     --case "$work/one.json"
 ok "a position between" wrong "positions[1] is not a whole number from -4194304 to 4194304" \

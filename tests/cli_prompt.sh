@@ -190,7 +190,10 @@ ok "a prompt of another schema" wrong 'miami.xml:1:9: the prompt is of the schem
 } >"$work/many.xml"
 ok "a picture that is too large" wrong '--json has them' --svg "$work/many.xml"
 
-full() { "$chunkproof" prompt "$@" >/dev/full 2>"$work/err"; [ $? = 2 ] && says 'cannot be written: No space'; }
+full() {
+    "$chunkproof" prompt "$@" >/dev/full 2>"$work/err"
+    [ $? = 2 ] && says 'cannot be written: No space'
+}
 ok "text that cannot be written" full travel.xml
 ok "JSON that cannot be written" full --json travel.xml
 ok "a picture that cannot be written" full --svg travel.xml

@@ -28,8 +28,8 @@ int output_keep(struct output *output);
 /* Ends the file without a trace. */
 void output_drop(struct output *output);
 
-/* Ends what a command prints to `file`, its standard output. 0, or -1 after saying that it cannot be
- * written, and why. `command`: the sub-command, or NULL. */
+/* Ends what a command prints to `file`, its standard output. 0, or -1 after saying that it cannot
+ * be written, and why. `command`: the sub-command, or NULL. */
 int output_end(FILE *file, const char *command);
 
 #endif

@@ -263,6 +263,65 @@ static void left_text(const struct bound_options *o, const struct bound_row *row
     add(text, size, more);
 }
 
+/* ---- A sink that is too far away ---- */
+
+#define NEAR_ENOUGH 1.25  /* from a sink that has a bound to one that has none */
+#define LEAST_EXP   745.2 /* exp() of its negative is 0 in binary64 */
+
+/* How many numbers have a bound with this sink; with none for 0. */
+static int claimed_with(const struct bound_options *o, const struct bound_row *row, double sink) {
+    struct bound_options other = *o;
+    struct bound_figures f;
+    other.has_sink = sink != 0.0;
+    other.sink = sink;
+    return bound_figures(&other, row, &f) == 0 ? f.claimed : 0;
+}
+
+/* About the sink of the same sign that is the furthest one with a bound; 0: there may be none. */
+static double furthest_sink(const struct bound_options *o, const struct bound_row *row,
+                            double largest_plain) {
+    double near = fmax(1.0, largest_plain), far = fabs(o->sink);
+    if (near >= far || claimed_with(o, row, copysign(near, o->sink)) == 0) {
+        return 0.0;
+    }
+    while (far > near * NEAR_ENOUGH) {
+        double middle = sqrt(near) * sqrt(far);
+        *(claimed_with(o, row, copysign(middle, o->sink)) > 0 ? &near : &far) = middle;
+    }
+    return copysign(near, o->sink);
+}
+
+/* 1: without its sink the row has a bound, and the text says so. What is rounded of a sink is in
+ * proportion to it, and NUM-10 allows any score as large an error as the worst one has. */
+static int sink_text(const struct bound_options *o, const struct bound_row *row,
+                     const struct bound_figures *f, char *text, size_t size) {
+    char more[128];
+    double furthest = 0.0;
+    if (!o->has_sink || claimed_with(o, row, 0.0) == 0) {
+        return 0;
+    }
+    snprintf(text, size,
+             "The bound is infinite, because the sink of %.4g is too far from the scores, which "
+             "are up to %.3g: a kernel rounds it, so that it may be off by %.2g (NUM-15), and "
+             "NUM-10 allows for the largest error in every score. ",
+             o->sink, fmax(f->largest_plain, f->largest_changed), f->largest_shift_error);
+    furthest = furthest_sink(o, row, fmax(f->largest_plain, f->largest_changed));
+    if (furthest != 0.0) {
+        snprintf(more, sizeof more, "There is a bound without --sink, and with --sink %.2g. ",
+                 0.94 * furthest);
+    } else {
+        snprintf(more, sizeof more, "There is a bound without --sink. ");
+    }
+    add(text, size, more);
+    if (fabs(o->sink) > fmax(f->largest_plain, f->largest_changed) + LEAST_EXP) {
+        add(text, size,
+            o->sink < 0.0 ? "So far below the scores a sink weighs less than 2^-1074 of them: "
+                            "attention is the same without it."
+                          : "So far above the scores a sink has all the weight: attention is 0.");
+    }
+    return 1;
+}
+
 void bound_reason_text(const struct bound_options *o, const struct bound_row *row,
                        const struct bound_figures *f, char *text, size_t size) {
     text[0] = '\0';
@@ -279,7 +338,9 @@ void bound_reason_text(const struct bound_options *o, const struct bound_row *ro
                  "kernel they are infinite (NUM-8).");
         break;
     case REASON_LEFT:
-        left_text(o, row, f, text, size);
+        if (!sink_text(o, row, f, text, size)) {
+            left_text(o, row, f, text, size);
+        }
         break;
     case REASON_OVERFLOW:
         snprintf(text, size,

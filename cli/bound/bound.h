@@ -287,7 +287,9 @@ struct bound_figures {
     int largest_part;
     enum bound_reason reason;
     double left, lost[CP_TOLERANCE_PARTS];
-    double largest_score;    /* INFINITY: none is known */
+    double largest_score;    /* changed or not, or a sink's; INFINITY: none is known */
+    double largest_plain;    /* of a key, before it is changed; likewise */
+    double largest_changed;  /* of a key; 0 where nothing is changed */
     double largest_products; /* |scale| sum |q_i k_i| */
     double largest_key;      /* number */
     double largest_shift_error, largest_query;
@@ -300,9 +302,17 @@ extern const char *const bound_part_names[CP_TOLERANCE_PARTS];
 
 struct bound_largest bound_largest_of(const struct bound_figures *figures);
 
-/* 0, or -1 when there is no memory. */
+/* Of each number of the output: [d_v] each. Infinite: nothing is claimed. */
+struct bound_numbers {
+    double *attention, *bound, *rms;
+};
+
+/* 0, or -1 when there is no memory. The second one writes each number, too, unless `each` is
+ * NULL. */
 int bound_figures(const struct bound_options *options, const struct bound_row *row,
                   struct bound_figures *figures);
+int bound_figures_each(const struct bound_options *options, const struct bound_row *row,
+                       struct bound_figures *figures, struct bound_numbers *each);
 
 /* In words: what makes the dominating part smaller; and why some elements have no bound ("" if all
  * have one). */
@@ -315,7 +325,7 @@ void bound_reason_text(const struct bound_options *options, const struct bound_r
 void bound_print_text(FILE *file, const struct bound_options *options, const struct bound_row *row,
                       const struct bound_figures *figures);
 int bound_print_json(FILE *file, const struct bound_options *options, const struct bound_row *row,
-                     const struct bound_figures *figures);
+                     const struct bound_figures *figures, const struct bound_numbers *each);
 
 /* Compares the time of cp_tolerance() with that of the reference's attention. 0, or -1: out of
  * memory. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `chunkproof bound`: gets a row, computes its bound, reports. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/command.h"
-
+#include "cli/base/output.h"
 #include "cli/bound/bound.h"
 
 static int no_memory(void) {
@@ -45,21 +46,34 @@ static int get_row(const struct bound_options *o, struct bound_row *row) {
     return round_to_caches(o, row);
 }
 
+/* 0; or -1 after a message, or where standard output has an error. */
+static int print(const struct bound_options *o, const struct bound_row *row) {
+    struct bound_figures figures;
+    size_t d = (size_t)row->d_v;
+    double *numbers = malloc(3 * d * sizeof *numbers);
+    if (numbers == NULL) {
+        return no_memory();
+    }
+    struct bound_numbers each = {numbers, numbers + d, numbers + 2 * d};
+    int failed = 0;
+    if (bound_figures_each(o, row, &figures, &each) != 0) {
+        failed = no_memory();
+    } else if (o->json) {
+        failed = bound_print_json(stdout, o, row, &figures, &each);
+    } else {
+        bound_print_text(stdout, o, row, &figures);
+    }
+    free(numbers);
+    return failed;
+}
+
 static int report(const struct bound_options *o) {
     struct bound_row row;
-    struct bound_figures figures;
     if (get_row(o, &row) != 0) {
         return -1;
     }
     int failed = o->save_file != NULL && bound_case_save(&row, o->save_file) != 0;
-    if (!failed && bound_figures(o, &row, &figures) != 0) {
-        failed = no_memory();
-    }
-    if (!failed && o->json) {
-        failed = bound_print_json(stdout, o, &row, &figures);
-    } else if (!failed) {
-        bound_print_text(stdout, o, &row, &figures);
-    }
+    failed = failed || print(o, &row) != 0;
     bound_row_free(&row);
     return failed;
 }
@@ -73,11 +87,8 @@ int cp_command_bound(int argc, char **argv) {
         bound_options_help(stdout);
     } else if (options.time ? bound_print_time(stdout, &options) != 0 && no_memory() != 0
                             : report(&options) != 0) {
+        (void)output_end(stdout, "bound"); /* a message, where that was the reason */
         return EXIT_BAD_USE;
     }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("chunkproof bound: the output could not be written\n", stderr);
-        return EXIT_BAD_USE;
-    }
-    return EXIT_RIGHT;
+    return output_end(stdout, "bound") == 0 ? EXIT_RIGHT : EXIT_BAD_USE;
 }

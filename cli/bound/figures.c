@@ -59,6 +59,7 @@ static void largest_scores(const struct bound_row *row, struct bound_figures *f)
     if (!isfinite(f->largest_products)) {
         f->largest_score = INFINITY; /* a sum of infinities may be anything */
     }
+    f->largest_plain = f->largest_score;
 }
 
 struct bound_largest bound_largest_of(const struct bound_figures *f) {
@@ -101,14 +102,18 @@ static void copy_behind_sink(double *to, const double *from, int n, int d) {
     memcpy(to + d, from, (size_t)n * (size_t)d * sizeof *to);
 }
 
-/* Of both, with the shift and without it, the larger. */
-static void largest_changes(const struct cp_tolerance_row *asked, struct bound_figures *f) {
+/* Of both, with the shift and without it, the larger. Of keys alone, which a sink comes before,
+ * that with the shift. */
+static void largest_changes(const struct cp_tolerance_row *asked, int n_sinks,
+                            struct bound_figures *f) {
     for (int j = 0; j < asked->n_keys; j++) {
         double sum = 0.0;
         for (int i = 0; i < asked->head_dim; i++) {
             sum += asked->q[i] * asked->k[(ptrdiff_t)j * asked->head_dim + i];
         }
-        f->largest_score = fmax(f->largest_score, fabs(asked->scale * sum + asked->shift[j]));
+        double changed = fabs(asked->scale * sum + asked->shift[j]);
+        f->largest_score = fmax(f->largest_score, changed);
+        f->largest_changed = j < n_sinks ? 0.0 : fmax(f->largest_changed, changed);
         f->largest_shift_error = fmax(f->largest_shift_error, asked->shift_error[j]);
     }
 }
@@ -129,7 +134,8 @@ static void change_scores(const struct bound_options *o, const struct bound_row 
     }
     asked->shift = c->shift;
     asked->shift_error = c->error;
-    largest_changes(asked, f);
+    largest_changes(asked, o->has_sink, f);
+    f->largest_changed = isfinite(f->largest_products) ? f->largest_changed : INFINITY;
 }
 
 /* ---- Figures ---- */
@@ -180,6 +186,14 @@ static void summarize(const struct bound_options *o, struct arrays *a, int d,
     f->ulps = pair_of(ulps, n);
 }
 
+/* Before they are sorted. */
+static void keep(const struct arrays *a, int d, struct bound_numbers *each) {
+    size_t size = (size_t)d * sizeof *a->bound;
+    memcpy(each->attention, a->expected, size);
+    memcpy(each->bound, a->bound, size);
+    memcpy(each->rms, a->rms, size);
+}
+
 /* Why an element has no bound: what NUM-10 and NUM-12 ask for, in turn. */
 static enum bound_reason find_reason(const struct cp_tolerance_row *row, const struct arrays *a,
                                      const struct bound_figures *f) {
@@ -203,6 +217,11 @@ static enum bound_reason find_reason(const struct cp_tolerance_row *row, const s
 
 int bound_figures(const struct bound_options *o, const struct bound_row *row,
                   struct bound_figures *f) {
+    return bound_figures_each(o, row, f, NULL);
+}
+
+int bound_figures_each(const struct bound_options *o, const struct bound_row *row,
+                       struct bound_figures *f, struct bound_numbers *each) {
     size_t d = (size_t)row->d_v, n = (size_t)row->n + 1; /* keys, and a sink */
     double *numbers = malloc(((3 + CP_TOLERANCE_PARTS) * d + 3 * n) * sizeof *numbers);
     struct changed changed = {NULL, NULL, NULL, NULL};
@@ -227,6 +246,9 @@ int bound_figures(const struct bound_options *o, const struct bound_row *row,
     f->left = cp_tolerance_parts(&f->arithmetic, &f->counts, &asked, a.expected, a.parts, f->lost);
     cp_tolerance_rms(&f->arithmetic, &f->counts, &asked, a.expected, a.rms);
     f->reason = find_reason(&asked, &a, f);
+    if (each != NULL) {
+        keep(&a, row->d_v, each);
+    }
     summarize(o, &a, row->d_v, f);
     free(changed.shift);
     free(numbers);

@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report as JSON. One object:
- *   version, keys, head_dim, value_dim, input, and case (a file's name) or family and seed
- *   class      the options of the kernel's class; null what it has not: a cap, a slope, a sink, a
- *              scale. "biases": whether there is a table; "parts", "part_keys": 0 for one a chunk
- *   declared   the same as numbers (NUM-6 to NUM-8), for cp_tolerance(): {arithmetic, counts},
- *              with the members of struct cp_arithmetic and struct cp_counts under their names
- *   elements, claimed    numbers of the output; those that have a bound
- *   bound, size, ulps, rms    {median, largest} over these: B, |o|, B / ulp of the output, NUM-13
- *   parts      [{part, share of the sum of B, largest_in: how many numbers, lost: of 1 - left}]
- *   dominates  the largest part; null where no number has a bound
- *   left, lse_bound, largest_score, largest_products: |scale| sum |q_i k_i|
- *   reason     in words, why some numbers have no bound; null when all have
- * A number that is not finite is null. */
+/* The report as JSON: spec/bound-report.schema.json says what is in it. A number that is not finite
+ * is null. */
 #include <math.h>
 
 #include <jansson.h>
@@ -30,7 +19,7 @@ static json_t *pair_json(const struct bound_figures *f, struct bound_pair pair) 
 }
 
 static json_t *real_if(int is_there, double x) {
-    return is_there ? json_real(x) : json_null();
+    return is_there ? real(x) : json_null();
 }
 
 static void add_declared(json_t *object, const struct bound_options *o) {
@@ -156,6 +145,17 @@ static json_t *parts_json(const struct bound_figures *f) {
     return parts;
 }
 
+/* Without a bound there is no usual error either. */
+static json_t *numbers_json(const struct bound_numbers *each, int n) {
+    json_t *attention = json_array(), *bound = json_array(), *rms = json_array();
+    for (int i = 0; i < n; i++) {
+        json_array_append_new(attention, real(each->attention[i]));
+        json_array_append_new(bound, real(each->bound[i]));
+        json_array_append_new(rms, real_if(isfinite(each->bound[i]), each->rms[i]));
+    }
+    return json_pack("{s:o,s:o,s:o}", "attention", attention, "bound", bound, "rms", rms);
+}
+
 static void add_row(json_t *object, const struct bound_options *o, const struct bound_row *row) {
     json_object_set_new(object, "keys", json_integer(row->n));
     json_object_set_new(object, "head_dim", json_integer(row->d));
@@ -172,9 +172,9 @@ static void add_row(json_t *object, const struct bound_options *o, const struct 
 }
 
 int bound_print_json(FILE *file, const struct bound_options *o, const struct bound_row *row,
-                     const struct bound_figures *f) {
+                     const struct bound_figures *f, const struct bound_numbers *each) {
     char text[BOUND_TEXT];
-    json_t *object = json_pack("{s:s}", "version", CP_VERSION);
+    json_t *object = json_pack("{s:s,s:s}", "command", "bound", "version", CP_VERSION);
     if (object == NULL) {
         return -1;
     }
@@ -187,6 +187,7 @@ int bound_print_json(FILE *file, const struct bound_options *o, const struct bou
     json_object_set_new(object, "size", pair_json(f, f->size));
     json_object_set_new(object, "ulps", pair_json(f, f->ulps));
     json_object_set_new(object, "rms", pair_json(f, f->rms));
+    json_object_set_new(object, "numbers", numbers_json(each, f->elements));
     json_object_set_new(object, "parts", parts_json(f));
     json_object_set_new(object, "dominates",
                         f->claimed > 0 ? json_string(bound_part_names[f->largest_part])
@@ -194,14 +195,14 @@ int bound_print_json(FILE *file, const struct bound_options *o, const struct bou
     json_object_set_new(object, "left", real(f->left));
     json_object_set_new(object, "lse_bound", real(f->lse_bound));
     json_object_set_new(object, "largest_score", real(f->largest_score));
+    json_object_set_new(object, "largest_plain_score", real(f->largest_plain));
+    json_object_set_new(object, "largest_changed_score",
+                        real_if(o->has_cap || o->has_slope || row->has_biases, f->largest_changed));
     json_object_set_new(object, "largest_products", real(f->largest_products));
     bound_reason_text(o, row, f, text, sizeof text);
     json_object_set_new(object, "reason", text[0] == '\0' ? json_null() : json_string(text));
     int failed = json_dumpf(object, file, JSON_INDENT(2));
     fputs("\n", file);
     json_decref(object);
-    if (failed) {
-        fputs("chunkproof bound: the output could not be written\n", stderr);
-    }
     return failed;
 }

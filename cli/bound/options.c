@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <getopt.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "chunkproof/number.h"
@@ -333,6 +334,21 @@ static int check_time(unsigned long long given) {
     return 0;
 }
 
+/* NUM-15: what is below the normal numbers of the type that changes are computed in is rounded by
+ * more than that type's unit. */
+static int check_normal(const struct bound_options *o, const char *name, double x) {
+    int in_fp16 = o->score == SCORE_FP16 && o->score_promotes == 0;
+    if (x != 0.0 && fabs(x) < (in_fp16 ? 0x1p-14 : 0x1p-126)) {
+        return argument_refuse(COMMAND,
+                               "--%s %g is below the normal numbers of %s, where a kernel rounds "
+                               "it by more than NUM-15 allows: give %s%s or more in size",
+                               name, x, in_fp16 ? "fp16 (--score fp16)" : "fp32",
+                               strcmp(name, "slope") == 0 ? "0, or " : "",
+                               in_fp16 ? "6.2e-5" : "1.2e-38");
+    }
+    return 0;
+}
+
 static int check_changes(const struct bound_options *o, unsigned long long given) {
     if (!o->has_cap &&
         (o->cap_last || is_given(given, TANH_ERROR) || is_given(given, TANH_ABSOLUTE))) {
@@ -344,6 +360,9 @@ static int check_changes(const struct bound_options *o, unsigned long long given
     if (o->has_cap && o->tanh_error == 0.0 && o->tanh_absolute == 0.0) {
         return argument_refuse(COMMAND, "--tanh-error 0: no tanh is exact; 2.4e-7 (2^-22) holds "
                                         "tanhf(), 9.8e-4 (2^-10) tanh.approx.f32");
+    }
+    if (check_normal(o, "slope", o->slope) != 0 || check_normal(o, "cap", o->cap) != 0) {
+        return -1;
     }
     if (o->has_slope && o->has_bias) {
         return argument_refuse(COMMAND, "--slope and --bias: scores have a slope or a table; leave "

@@ -35,8 +35,8 @@ static void print_row(FILE *file, const struct bound_options *o, const struct bo
         fprintf(file, "values of %d, ", row->d_v);
     }
     fputs("scores ", file);
-    if (isfinite(f->largest_score)) {
-        fprintf(file, "up to %.3g, ", f->largest_score);
+    if (isfinite(f->largest_plain)) {
+        fprintf(file, "up to %.3g, ", f->largest_plain);
     } else {
         fputs("beyond binary64, ", file);
     }
@@ -86,9 +86,13 @@ static void print_list(FILE *file, const char *text) {
     }
 }
 
-/* What changes scores; nothing where nothing does. */
-static void print_changes(FILE *file, const struct bound_options *o, const struct bound_row *row) {
+/* What changes scores, and how large they are then; nothing where nothing does. */
+static void print_changes(FILE *file, const struct bound_options *o, const struct bound_row *row,
+                          const struct bound_figures *f) {
     char text[LIST] = "";
+    if ((o->has_cap || o->has_slope || row->has_biases) && isfinite(f->largest_changed)) {
+        append(text, "scores up to %.3g once changed", f->largest_changed);
+    }
     if (o->has_cap) {
         append(text, "%s capped at %.4g by a tanh within %.2g",
                o->cap_last ? "sums of score and bias" : "scores", o->cap,
@@ -145,7 +149,8 @@ static void print_declared(FILE *file, const struct bound_options *o) {
     print_list(file, text);
 }
 
-static void print_class(FILE *file, const struct bound_options *o, const struct bound_row *row) {
+static void print_class(FILE *file, const struct bound_options *o, const struct bound_row *row,
+                        const struct bound_figures *f) {
     char text[448], of_scores[48], of_values[48], above[64], behind[64];
     const char *scaled = o->scales == CP_SCALES_SCORES       ? ""
                          : o->scales == CP_SCALES_QUERY_FP16 ? "queries scaled, in fp16; "
@@ -169,7 +174,7 @@ static void print_class(FILE *file, const struct bound_options *o, const struct 
         bound_format_name(o->output), o->truncate ? ", truncated" : "",
         o->flush ? ", flushed" : "");
     print_wrapped(file, 8, text);
-    print_changes(file, o, row);
+    print_changes(file, o, row, f);
     print_declared(file, o);
     print_cache(file, o, row);
 }
@@ -208,7 +213,7 @@ void bound_print_text(FILE *file, const struct bound_options *o, const struct bo
                       const struct bound_figures *f) {
     char text[BOUND_TEXT], advice[BOUND_TEXT - 64];
     print_row(file, o, row, f);
-    print_class(file, o, row);
+    print_class(file, o, row, f);
     if (f->claimed > 0) {
         print_shares(file, f);
         print_figures(file, f);
