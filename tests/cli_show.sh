@@ -405,6 +405,49 @@ test_that "pages as DOT" refused "--format dot draws the tree alone; to see keys
     --page-size 2 -f dot a
 test_that "keys as DOT" refused "--format dot draws the tree alone" --window 2 -f dot a
 test_that "steps as JSON" refused "--format json has the end alone" --steps -f json a
+test_that "columns of JSON" refused "--width is of text, which --format json has not" -w 70 -f json a
+test_that "ASCII of DOT" refused "--ascii is of text, which --format dot has not" --ascii -f dot a
+test_that "a source and more" refused "--source prints the script of the --example as it is" \
+    --source --example figure2 --window 3
+test_that "a mask and a script on standard input" refused \
+    "--mask and the script are both the standard input" --mask - --script -
+printf '11\n1\n' >input
+test_that "a short row on standard input" refused "<stdin>:2: 1 mark, but" --mask - 'a b'
+test_that "a window given twice" refused "--window is given twice, as '3' and as '5'" \
+    --window 3 --window 5 a
+
+# A mask on the standard input is the same as in a file.
+mask_from_input() {
+    printf '1.1\n.11\n' >two.mask
+    show --example figure2 --mask two.mask >file && show --example figure2 --mask - <two.mask >same &&
+        diff file same
+}
+test_that "a mask on the standard input" mask_from_input
+
+# What the help shows runs; where graphviz is missing, cat stands for it.
+examples_run() {
+    mkdir -p bin examples
+    ln -sf "$command" bin/chunkproof
+    type dot >dot.path 2>&1 || { printf '#!/bin/sh\ncat\n' >bin/dot && chmod +x bin/dot; }
+    show --help | sed -n '/^examples:/,/^$/s/^  //p' >examples.sh
+    [ "$(wc -l <examples.sh)" -ge 9 ] && (cd examples &&
+        PATH=$work/bin:$PATH bash -eu -o pipefail ../examples.sh >../said) &&
+        [ -s examples/figure2.svg ] && [ -s examples/forest.pdf ] && [ -s examples/my.script ] &&
+        [ "$(grep -c '^Tree: ' said)" -ge 6 ]
+}
+test_that "the examples of the help run" examples_run
+
+# A script that fails has no JSON and no picture: the message and the status say it.
+nothing_but_the_message() {
+    printf 'capacity 1\nchunk-size 1\njoin a: x\njoin b: y\n' >full.script
+    for format in json svg; do
+        show --script full.script --format $format >out 2>err
+        [ $? -eq 2 ] && [ ! -s out ] && grep -q '^full.script:4: the pool is full' err || return 1
+    done
+    show --help | tr -s '\n ' ' ' | grep -qF 'svg and json print nothing'
+}
+test_that "a script that fails as JSON" nothing_but_the_message
+
 test_that "no such mask" refused "no/such: " --mask no/such a
 test_that "a directory as mask" refused ".: " --mask . a
 printf '# a mask\n11\n1\n' >short.mask

@@ -278,6 +278,35 @@ static void the_picture_of_phase_1_has_parts_where_a_row_sees_a_key(void **unuse
     end(&f);
 }
 
+/* Each look of the picture stands in its legend, with words beside it. */
+static void the_picture_has_a_legend(void **unused) {
+    static const char *const looks[][2] = {
+        {"\"shared\"", "several sequences"}, {"\"own\"", "one sequence alone"},
+        {"\"query\"", "a query q"},          {"\"slot\"", "a token"},
+        {"\"unused\"", "nobody uses"},       {"\"part\"", "a partial result"},
+    };
+    struct fixture f = {.question = {.n_rows = 1, .window = {5, 0, 0}}};
+    struct show_svg svg;
+    (void)unused;
+    ask(&f, script_text);
+    show_svg_begin(&svg);
+    show_svg_frame(&svg, &f.view, 1);
+    fflush(svg.out);
+    const char *legend = strstr(svg.text, ">Legend</text>");
+    assert_non_null(legend);
+    assert_int_equal(count(legend, "<rect "), sizeof looks / sizeof looks[0]);
+    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
+        const char *box = strstr(legend, looks[i][0]);
+        assert_non_null(box);
+        assert_true(box > legend && strstr(svg.text, looks[i][0]) < legend); /* it is drawn */
+        const char *words = strstr(box, "</text>");
+        const char *said = strstr(box, looks[i][1]);
+        assert_true(said != NULL && said < words);
+    }
+    show_svg_end(&svg, NULL, "test");
+    end(&f);
+}
+
 /* ---- Pages ---- */
 
 static void page(struct fixture *f, struct show_pages *pages, const char *text, int size) {
@@ -377,6 +406,7 @@ int main(void) {
         cmocka_unit_test(a_full_last_page_has_all_its_keys),
         cmocka_unit_test(the_picture_has_a_box_for_each_page),
         cmocka_unit_test(the_picture_has_a_square_for_each_key),
+        cmocka_unit_test(the_picture_has_a_legend),
         cmocka_unit_test(the_picture_of_phase_1_has_parts_where_a_row_sees_a_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static const char **no_values(const struct option *names) {
     return value;
 }
 
-/* getopt_long() moves arguments: it gets a copy. What is wrong otherwise, the caller's pass says. */
+/* getopt_long() moves arguments: it gets a copy. What else is wrong, the caller's pass says. */
 int argument_once(const char *command, int argc, char **argv, const char *letters,
                   const struct option *names, const char *many) {
     char **copy = cli_allocate(NULL, (size_t)argc + 1, sizeof *copy);

@@ -15,98 +15,13 @@
 #define SMALLEST_WIDTH 60
 #define LARGEST_WIDTH  1000
 
-void show_help(FILE *out) {
-    fputs("usage: chunkproof show [OPTION]... PROMPT...\n"
-          "       chunkproof show [OPTION]... --script FILE\n"
-          "       chunkproof show [OPTION]... -\n"
-          "       chunkproof show [OPTION]... --example NAME\n"
-          "\n"
-          "Builds a small forest of chunks and draws it: the tree with the sequences [i,j)\n"
-          "that each chunk covers, the plan (C, i, j), the two phases of attention, and the\n"
-          "memory saved. Each word is a token. Each PROMPT joins as a sequence, called p1,\n"
-          "p2, and so on.\n"
-          "\n",
-          out);
-    fputs("options:\n"
-          "  -c, --chunk-size N   tokens in a chunk, 1..64 (default: the script's, else 4)\n"
-          "  -p, --capacity N     chunks in the pool, 1..1024 (default: the script's, else\n"
-          "                       64)\n"
-          "  -s, --steps          draw after each operation, not only at the end\n"
-          "  -f, --format FORMAT  text (default), dot (for graphviz: one digraph for each\n"
-          "                       drawing), svg (one picture with all drawings) or json\n"
-          "                       (the end alone; spec/show-report.schema.json)\n"
-          "      --script FILE    read operations from FILE; - is the standard input\n"
-          "      --example NAME   a built-in script: ",
-          out);
-    fprintf(out, "%s\n", show_example_names());
-    fputs("      --source         print the script of the --example, and draw nothing\n"
-          "  -w, --width N        columns of the text, 60..1000 (default 80)\n"
-          "      --ascii          text without box characters\n"
-          "  -h, --help           this help\n"
-          "\n",
-          out);
-    fputs("which keys the query rows at the end of each sequence see, drawn as marks; both\n"
-          "phases are then those of these rows:\n"
-          "      --window W       the last W keys, the row's own among them (WINDOW-1)\n"
-          "      --ahead A        and A after its own (default 0)\n"
-          "      --kept N         and the first N, beside the window (default 0)\n"
-          "      --rows N         N rows at the last positions, 1..64 (default 1)\n"
-          "      --tree PARENTS   the last tokens are a tree of speculative tokens, with a\n"
-          "                       row each: 0,0,1,2 has the parents of nodes 1, 2, 3, 4;\n"
-          "                       node 0 is the first of these tokens (MASK-3)\n"
-          "      --mask FILE      a line of marks for each of the last rows, with one for\n"
-          "                       each of the last keys: 1 or x if the mask leaves it, 0\n"
-          "                       or . if it takes it away (MASK-1)\n"
-          "      --sinks          a sink, which each row merges once (SCORE-3)\n"
-          "\n"
-          "pages that are no chunks:\n"
-          "      --page-size N    pages of N keys, 1..256, beside the chunks, and the page\n"
-          "                       tables as engines have them (CONV-11)\n"
-          "\n",
-          out);
-    fputs("a script is UTF-8 text with one operation in each line:\n"
-          "  # ...                     a comment; comments and empty lines are skipped\n"
-          "  chunk-size N              tokens in a chunk; before the first operation\n"
-          "  capacity N                chunks in the pool; before the first operation\n"
-          "  join NAME: word ...       a new sequence; it shares every full chunk it can\n"
-          "  join NAME in TENANT: ...  the same; shares only with this tenant's sequences\n"
-          "  append NAME word ...      adds these words to the sequence, a token each\n"
-          "  append-all word ...       adds one token to every sequence at once: one word\n"
-          "                            for each (S0's first), or one word for all\n"
-          "  leave NAME                the sequence leaves; its own chunks are released\n"
-          "  fork NAME as NEWNAME      a second sequence with the same tokens, next to it\n"
-          "An operation that fails changes nothing. The drawing ends there, with a message\n"
-          "FILE:LINE: ... that says why. Names are only for the script. The drawing numbers\n"
-          "sequences S0, S1, ... in the order of the tree; the numbers change when a\n"
-          "sequence joins or leaves in between.\n"
-          "\n",
-          out);
-    fputs("examples:\n"
-          "  chunkproof show -c 2 'you are a bot . hello' 'you are a bot . how are you'\n"
-          "  chunkproof show --example figure2 --steps\n"
-          "  chunkproof show --example figure2 --format svg >figure2.svg\n"
-          "  chunkproof show --example forest --format dot | dot -Tpdf >forest.pdf\n"
-          "  chunkproof show --example figure2 --window 6 --kept 1\n"
-          "  chunkproof show --example figure2 --tree 0,0,1,2\n"
-          "  chunkproof show --example figure2 --page-size 3\n"
-          "  chunkproof show --example forest --source >my.script\n"
-          "\n"
-          "exit status:\n"
-          "  0  drawn\n"
-          "  1  a finding: the tree or the plan broke a clause of the specification; both\n"
-          "     are checked after each operation\n"
-          "  2  bad use or bad input, the pool is full, or the drawing cannot be written\n",
-          out);
-}
-
 int show_options_ask(const struct show_options *options) {
     return options->window > 0 || options->has_ahead || options->rows > 0 || options->sinks ||
            options->tree != NULL || options->mask != NULL;
 }
 
-/* Options about keys that fit together, and a format that draws them. */
+/* Options about keys that fit together. */
 static int check_keys(const struct show_options *options) {
-    int is_asked = show_options_ask(options);
     const char *rows = options->tree != NULL ? "--tree" : "--mask";
     if (options->kept > 0 && options->window == 0) {
         return argument_refuse(COMMAND, "--kept needs --window W: a row without a window sees the "
@@ -118,7 +33,14 @@ static int check_keys(const struct show_options *options) {
     if (options->rows > 0 && (options->tree != NULL || options->mask != NULL)) {
         return argument_refuse(COMMAND, "%s says how many rows there are; leave --rows out", rows);
     }
-    if ((is_asked || options->page_size > 0) && options->format == SHOW_DOT) {
+    return 0;
+}
+
+/* What the format has no use for. */
+static int check_format(const struct show_options *options) {
+    int has_text = options->format == SHOW_TEXT || options->format == SHOW_SVG;
+    int has_keys = show_options_ask(options) || options->page_size > 0;
+    if (has_keys && options->format == SHOW_DOT) {
         return argument_refuse(COMMAND, "--format dot draws the tree alone; to see keys or pages "
                                         "give --format text, svg or json");
     }
@@ -126,11 +48,16 @@ static int check_keys(const struct show_options *options) {
         return argument_refuse(COMMAND, "--format json has the end alone, with what each step "
                                         "changed; leave --steps out");
     }
+    if ((options->has_width || options->ascii) && !has_text) {
+        return argument_refuse(COMMAND, "--%s is of text, which --format %s has not; leave it out",
+                               options->has_width ? "width" : "ascii",
+                               options->format == SHOW_DOT ? "dot" : "json");
+    }
     return 0;
 }
 
 /* One source of operations, and only one. */
-static int check_sources(struct show_options *options) {
+static int check_sources(struct show_options *options, int n_options) {
     int n_sources =
         (options->n_prompts > 0) + (options->script != NULL) + (options->example != NULL);
     if (n_sources == 0) {
@@ -146,6 +73,15 @@ static int check_sources(struct show_options *options) {
     }
     if (options->source && options->example == NULL) {
         return argument_refuse(COMMAND, "--source needs --example NAME");
+    }
+    if (options->source && n_options > 2) {
+        return argument_refuse(COMMAND, "--source prints the script of the --example as it is; "
+                                        "leave the other options out");
+    }
+    if (options->mask != NULL && strcmp(options->mask, "-") == 0 && options->script != NULL &&
+        strcmp(options->script, "-") == 0) {
+        return argument_refuse(COMMAND, "--mask and the script are both the standard input; name "
+                                        "a file for one of them");
     }
     return 0;
 }
@@ -198,6 +134,7 @@ static int read_option(struct show_options *options, int option) {
     case 'p':
         return argument_int(COMMAND, "capacity", optarg, 1, SHOW_MAX_CHUNKS, &options->capacity);
     case 'w':
+        options->has_width = 1;
         return argument_int(COMMAND, "width", optarg, SMALLEST_WIDTH, LARGEST_WIDTH,
                             &options->width);
     case 'f':
@@ -253,6 +190,7 @@ int show_read_options(struct show_options *options, int argc, char **argv) {
     };
     memset(options, 0, sizeof *options);
     options->width = SHOW_DEFAULT_WIDTH;
+    int n_options = 0;
     if (argument_once(COMMAND, argc, argv, "c:p:f:sw:h", names, NULL) != 0) {
         return -1;
     }
@@ -265,6 +203,7 @@ int show_read_options(struct show_options *options, int argc, char **argv) {
         if (status != 0 || options->help) {
             return status;
         }
+        n_options++;
     }
     options->n_prompts = argc - optind;
     options->prompt = argv + optind;
@@ -279,5 +218,8 @@ int show_read_options(struct show_options *options, int argc, char **argv) {
                 "reads the file\n",
                 options->prompt[0], options->prompt[0]);
     }
-    return check_sources(options) != 0 ? -1 : check_keys(options);
+    if (check_sources(options, n_options) != 0 || check_format(options) != 0) {
+        return -1;
+    }
+    return check_keys(options);
 }

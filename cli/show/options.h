@@ -9,7 +9,7 @@ enum show_format { SHOW_TEXT, SHOW_DOT, SHOW_SVG, SHOW_JSON };
 struct show_options {
     int chunk_size; /* 0: not given */
     int capacity;   /* 0: not given */
-    int width;
+    int width, has_width;
     enum show_format format;
     int steps;
     int ascii;
@@ -22,7 +22,7 @@ struct show_options {
     int sinks;
     int page_size;       /* 0: not given */
     const char *tree;    /* parents; or NULL */
-    const char *mask;    /* a file; or NULL */
+    const char *mask;    /* a file, "-" for the standard input; or NULL */
     const char *script;  /* "-" for the standard input; or NULL */
     const char *example; /* or NULL */
     int n_prompts;       /* 0 when there is a script or an example */

@@ -151,25 +151,29 @@ static void close_up(struct show_question *question) {
 }
 
 int show_question_from_mask(struct show_question *question, const char *path) {
-    struct marks marks = {question, {path, 1}, 0, 0};
-    FILE *in = fopen(path, "r");
+    int is_standard = strcmp(path, "-") == 0;
+    const char *file = is_standard ? "<stdin>" : path;
+    struct marks marks = {question, {file, 1}, 0, 0};
+    FILE *in = is_standard ? stdin : fopen(path, "r");
     if (in == NULL) {
-        fprintf(stderr, "chunkproof show: %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "chunkproof show: %s: %s\n", file, strerror(errno));
         return EXIT_BAD_USE;
     }
     question->is_left = cli_allocate(NULL, (size_t)SHOW_MAX_ROWS * SHOW_MAX_BITS, 1);
     int status = read_marks(&marks, in);
     if (ferror(in)) {
-        fprintf(stderr, "chunkproof show: %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "chunkproof show: %s: %s\n", file, strerror(errno));
         status = EXIT_BAD_USE;
     } else if (status == EXIT_RIGHT && question->n_rows == 0) {
         fprintf(stderr,
                 "chunkproof show: %s: no row; write a line for each of the last rows, with 1 or x "
                 "where it sees a key and 0 or . where not\n",
-                path);
+                file);
         status = EXIT_BAD_USE;
     }
-    fclose(in);
+    if (!is_standard) {
+        fclose(in);
+    }
     close_up(question);
     return status;
 }

@@ -118,6 +118,7 @@ void show_svg_frame(struct show_svg *svg, const struct show_view *view, int is_e
         svg->height = top;
         put_lines(svg, SVG_MARGIN + left + 2 * SVG_MARGIN, view, show_tables_phases);
         svg->height = svg->height > bottom ? svg->height : bottom;
+        show_svg_legend(svg);
     }
     svg->height += SVG_LINE;
 }

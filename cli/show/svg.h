@@ -27,4 +27,7 @@ void show_svg_reach(struct show_svg *svg, int x);
 void show_svg_tree(struct show_svg *svg, const struct show_view *view);
 void show_svg_phases(struct show_svg *svg, const struct show_view *view);
 
+/* What each colour means. */
+void show_svg_legend(struct show_svg *svg);
+
 #endif
