@@ -83,7 +83,8 @@ static inline size_t cp_entry_at(const struct cp_decoder_shape *shape,
   requires valid: \valid(order + (0 .. n - 1)) && \valid_read(position + (0 .. n - 1));
   requires apart: \separated(order + (0 .. n - 1), position + (0 .. n - 1));
   assigns order[0 .. n - 1];
-  ensures entries: entries_below(order, n, n);
+  ensures entries: entries_below(order, n, n) && entries_differ(order, n);
+  ensures layer_12: entries_sorted{Here, Old}(order, position, 0, n);
 */
 void cp_order_by_position(int *order, const int *position, int n);
 
