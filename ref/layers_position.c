@@ -6,6 +6,8 @@
 
 void cp_rotary_frequencies(double *frequency, int n, double base, double factor) {
     /*@ loop invariant i: 0 <= i <= n;
+        loop invariant done: \forall integer j; 0 <= j < i ==>
+          frequency[j] == power_of(base, -j / (real)n) / factor;
         loop assigns i, frequency[0 .. n - 1]; loop variant n - i; */
     for (int i = 0; i < n; i++) {
         frequency[i] = pow(base, -(double)i / n) / factor;
@@ -14,6 +16,11 @@ void cp_rotary_frequencies(double *frequency, int n, double base, double factor)
 
 void cp_rotation(double *cosine, double *sine, const double *frequency, int n, int position) {
     /*@ loop invariant i: 0 <= i <= n;
+        loop invariant done: \separated(cosine + (0 .. n - 1), sine + (0 .. n - 1)) &&
+          \separated(frequency + (0 .. n - 1), cosine + (0 .. n - 1)) &&
+          \separated(frequency + (0 .. n - 1), sine + (0 .. n - 1)) ==>
+            \forall integer j; 0 <= j < i ==> cosine[j] == cos_of(position * frequency[j]) &&
+              sine[j] == sin_of(position * frequency[j]);
         loop assigns i, cosine[0 .. n - 1], sine[0 .. n - 1]; loop variant n - i; */
     for (int i = 0; i < n; i++) {
         double angle = position * frequency[i];

@@ -23,10 +23,12 @@ static size_t row_begin(int row, int d) {
   requires valid: \valid_read(x + (0 .. n_in - 1)) && \valid_read(weight + (0 .. n_in - 1));
   requires size: 0 <= n_in;
   assigns \nothing;
+  ensures layer_4: \result == weighted(weight, x, 0, n_in);
 */
 static double product(const double *x, const float *weight, int n_in) {
     double sum = 0.0;
     /*@ loop invariant i: 0 <= i <= n_in;
+        loop invariant sum: sum == weighted(weight, x, 0, i);
         loop assigns i, sum; loop variant n_in - i; */
     for (int i = 0; i < n_in; i++) {
         sum += weight[i] * x[i];
@@ -41,11 +43,19 @@ static double product(const double *x, const float *weight, int n_in) {
     \valid_read(x + (0 .. SIDE_BY_SIDE * n_in - 1)) && \valid_read(weight + (0 .. n_in - 1));
   requires size: 0 <= n_in;
   assigns sum[0 .. SIDE_BY_SIDE - 1];
+  ensures layer_4: sum[0] == weighted{Old}(weight, x, 0, n_in) &&
+    sum[1] == weighted{Old}(weight, x, n_in, n_in) &&
+    sum[2] == weighted{Old}(weight, x, 2 * n_in, n_in) &&
+    sum[3] == weighted{Old}(weight, x, 3 * n_in, n_in);
 */
 static void products(double *sum, const double *x, const float *weight, int n_in) {
     const double *x_b = x + n_in, *x_c = x_b + n_in, *x_d = x_c + n_in;
     double a = 0.0, b = 0.0, c = 0.0, d = 0.0;
     /*@ loop invariant i: 0 <= i <= n_in;
+        loop invariant a: a == weighted(weight, x, 0, i);
+        loop invariant b: b == weighted(weight, x, n_in, i);
+        loop invariant c: c == weighted(weight, x, 2 * n_in, i);
+        loop invariant d: d == weighted(weight, x, 3 * n_in, i);
         loop assigns i, a, b, c, d; loop variant n_in - i; */
     for (int i = 0; i < n_in; i++) {
         double w = weight[i];

@@ -55,6 +55,8 @@ void cp_project(double *y, const double *x, int n, const float *weight, const fl
   requires size: 0 <= n;
   requires base: base >= 0.0;
   assigns frequency[0 .. n - 1];
+  ensures layer_5: \forall integer i; 0 <= i < n ==>
+    frequency[i] == power_of(base, -i / (real)n) / factor;
 */
 void cp_rotary_frequencies(double *frequency, int n, double base, double factor);
 
@@ -64,6 +66,11 @@ void cp_rotary_frequencies(double *frequency, int n, double base, double factor)
     \valid_read(frequency + (0 .. n - 1));
   requires size: 0 <= n;
   assigns cosine[0 .. n - 1], sine[0 .. n - 1];
+  ensures dec_8: \separated(cosine + (0 .. n - 1), sine + (0 .. n - 1)) &&
+    \separated(frequency + (0 .. n - 1), cosine + (0 .. n - 1)) &&
+    \separated(frequency + (0 .. n - 1), sine + (0 .. n - 1)) ==>
+      \forall integer i; 0 <= i < n ==> cosine[i] == cos_of(position * frequency[i]) &&
+        sine[i] == sin_of(position * frequency[i]);
 */
 void cp_rotation(double *cosine, double *sine, const double *frequency, int n, int position);
 
@@ -95,10 +102,17 @@ double cp_alibi_slope(int head, int n_heads);
 double cp_silu(double x);
 
 /* x Phi(x), Phi the normal distribution: by erf, and as approximated by tanh (LAYER-9). */
-/*@ assigns \nothing; */
+/*@
+  assigns \nothing;
+  ensures layer_9: \result == x * erfc_of(-x * 0.70710678118654752440) / 2.0;
+*/
 double cp_gelu_erf(double x);
 
-/*@ assigns \nothing; */
+/*@
+  assigns \nothing;
+  ensures layer_9: \result * (1.0 + e(-2.0 * (0.79788456080286535588 *
+    (x + 0.044715 * x * x * x)))) == x;
+*/
 double cp_gelu_tanh(double x);
 
 #ifdef __cplusplus

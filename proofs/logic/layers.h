@@ -7,6 +7,7 @@
 #include "chunkproof/layers.h"
 #include "chunkproof/number.h"
 #include "chunkproof/softmax.h"
+#include "proofs/logic/library.h"
 
 /*@
   // n rows of d numbers can be counted.
@@ -24,6 +25,17 @@
   predicate matrix_readable{L}(float *weight, float *bias, integer n_out, integer n_in) =
     \valid_read(weight + (0 .. row_at(n_out, n_in) - 1)) &&
     (bias == \null || \valid_read(bias + (0 .. n_out - 1)));
+
+  // LAYER-4: the sum of the first n products of a row of weights and of x, from
+  // number `at` on.
+  axiomatic Weighted {
+    logic real weighted{L}(float *weight, double *x, integer at, integer n)
+      reads weight[0 .. n - 1], x[at .. at + n - 1];
+    axiom weighted_0{L}: \forall float *weight, double *x, integer at;
+      weighted(weight, x, at, 0) == 0.0;
+    axiom weighted_next{L}: \forall float *weight, double *x, integer at, n; 0 <= n ==>
+      weighted(weight, x, at, n + 1) == weighted(weight, x, at, n) + weight[n] * x[at + n];
+  }
 */
 
 #endif

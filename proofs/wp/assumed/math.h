@@ -5,6 +5,7 @@
 #define CHUNKPROOF_PROOFS_ASSUMED_MATH_H
 
 #include "chunkproof/softmax.h"
+#include "proofs/logic/library.h"
 
 /*@
   assigns \nothing;
@@ -68,6 +69,7 @@ double log1p(double x);
   requires base: x >= 0.0;
   assigns \nothing;
   ensures not_negative: \result >= 0.0;
+  ensures named: \result == power_of(x, y);
 */
 double pow(double x, double y);
 
@@ -77,13 +79,22 @@ double pow(double x, double y);
 */
 double sqrt(double x);
 
-/*@ assigns \nothing; */
+/*@
+  assigns \nothing;
+  ensures named: \result == cos_of(x);
+*/
 double cos(double x);
 
-/*@ assigns \nothing; */
+/*@
+  assigns \nothing;
+  ensures named: \result == sin_of(x);
+*/
 double sin(double x);
 
-/*@ assigns \nothing; */
+/*@
+  assigns \nothing;
+  ensures named: \result == erfc_of(x);
+*/
 double erfc(double x);
 
 /*@
