@@ -75,6 +75,26 @@ ok "shares add up" json "abs(sum(share.values()) - 1) < 1e-12 and
     sum(p['largest_in'] for p in t['parts']) == t['claimed'] == t['elements'] == 128"
 ok "help" right --help
 
+# The help's examples run; each option stands in it, and so does what it does not go with.
+examples() (
+    "$chunkproof" bound --help | sed -n '/^examples:/,/^$/s/^  //p' >"$work/examples.sh"
+    [ "$(wc -l <"$work/examples.sh")" -ge 5 ] || { echo "no examples"; return 1; }
+    mkdir -p "$work/bin" && ln -sf "$chunkproof" "$work/bin/chunkproof" && cd "$work/bin" &&
+        PATH=$work/bin:$PATH bash -eu ../examples.sh >said && [ "$(grep -c '^B  ' said)" = 4 ] &&
+        grep -q '"bound"' row-bound.json
+)
+options() {
+    "$chunkproof" bound --help >"$work/help"
+    local name missing=0 n=0
+    for name in $(sed -n 's/^    {"\([a-z-]*\)".*/\1/p' cli/bound/options.c); do
+        n=$((n + 1))
+        grep -qE -- "--$name([ ,]|$)" "$work/help" || { echo "not --$name"; missing=1; }
+    done
+    [ $missing = 0 ] && [ $n -ge 45 ]
+}
+ok "the examples of the help run" examples
+ok "the help has all options" options
+
 # follows ARGUMENT...: the report as JSON follows its schema, which also refuses another one.
 schemas=python3
 "$schemas" -c 'import jsonschema' 2>/dev/null || schemas=/usr/bin/python3

@@ -405,7 +405,8 @@ test_that "pages as DOT" refused "--format dot draws the tree alone; to see keys
     --page-size 2 -f dot a
 test_that "keys as DOT" refused "--format dot draws the tree alone" --window 2 -f dot a
 test_that "steps as JSON" refused "--format json has the end alone" --steps -f json a
-test_that "columns of JSON" refused "--width is of text, which --format json has not" -w 70 -f json a
+test_that "columns of JSON" refused "--width is of text, which --format json has not" \
+    -w 70 -f json a
 test_that "ASCII of DOT" refused "--ascii is of text, which --format dot has not" --ascii -f dot a
 test_that "a source and more" refused "--source prints the script of the --example as it is" \
     --source --example figure2 --window 3
@@ -419,8 +420,8 @@ test_that "a window given twice" refused "--window is given twice, as '3' and as
 # A mask on the standard input is the same as in a file.
 mask_from_input() {
     printf '1.1\n.11\n' >two.mask
-    show --example figure2 --mask two.mask >file && show --example figure2 --mask - <two.mask >same &&
-        diff file same
+    show --example figure2 --mask two.mask >file &&
+        show --example figure2 --mask - <two.mask >same && diff file same
 }
 test_that "a mask on the standard input" mask_from_input
 
