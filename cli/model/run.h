@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The model at work: scores of a text, and its continuation (LM-1, LM-2, LM-3). The logits are
- * compared with those of other implementations (LM-4). */
+ * compared with those of other implementations (LM-4), and held to bounds (LM-5). */
 #ifndef CHUNKPROOF_CLI_MODEL_RUN_H
 #define CHUNKPROOF_CLI_MODEL_RUN_H
 

@@ -7,7 +7,7 @@
 #include "chunkproof/layers.h"
 #include "chunkproof/number.h"
 #include "chunkproof/softmax.h"
-#include "proofs/logic/library.h"
+#include "proofs/logic/layers_library.h"
 
 /*@
   // n rows of d numbers can be counted.

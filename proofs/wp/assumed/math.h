@@ -5,7 +5,7 @@
 #define CHUNKPROOF_PROOFS_ASSUMED_MATH_H
 
 #include "chunkproof/softmax.h"
-#include "proofs/logic/library.h"
+#include "proofs/logic/layers_library.h"
 
 /*@
   assigns \nothing;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names for functions of <math.h>, of which nothing is assumed but what wp/assumed/math.h says. So
  * a contract can say which of them is applied to what. Provers alone read this file. */
-#ifndef CHUNKPROOF_LOGIC_LIBRARY_H
-#define CHUNKPROOF_LOGIC_LIBRARY_H
+#ifndef CHUNKPROOF_LOGIC_LAYERS_LIBRARY_H
+#define CHUNKPROOF_LOGIC_LAYERS_LIBRARY_H
 
 /*@
   axiomatic Library {
