@@ -6,7 +6,7 @@
                                        its evidence: a proof that names it, a seeded fault that a
                                        proof notices and, where a contract names it, one that breaks
                                        this contract; or a line in SOUNDNESS.md that says why not
-    scripts/traceability.py --write    writes the file
+    scripts/traceability.py --write    writes the file, and the numbers of scripts/variant_faults.py
 
 What names a clause, and is found in the sources: a contract of a function that WP proves
 (expected.txt), in its text, in a label (num_10_bound) or by a predicate of an `ensures` that cites
@@ -25,6 +25,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
+import variant_faults
 from clauses import CLAUSE, EXPLAINS_ONLY, HEADING, ROOT
 from faulting import by_python, catalogue
 from faulting.catalogue import Fault
@@ -418,6 +419,7 @@ def main() -> int:
         TABLE.write_text(text)
     elif not TABLE.exists() or TABLE.read_text() != text:
         found.append("proofs/TRACEABILITY.md is out of date: scripts/traceability.py --write")
+    found += variant_faults.out_of_date(bool(sys.argv[1:]))
     print("\n".join(found + [f"clauses {len(headings())}, findings {len(found)}"]))
     return 1 if found else 0
 
