@@ -201,6 +201,26 @@ static void a_mask_and_a_window_both_count(void **unused) {
     end(&f);
 }
 
+/* The same bits as from a file; the stream stays open, as it is not the mask's alone. */
+static void a_mask_comes_from_standard_input(void **unused) {
+    struct show_question question = {0};
+    char path[] = "/tmp/show-mask-XXXXXX";
+    int descriptor = mkstemp(path);
+    (void)unused;
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, "1.1\n.11\n", 8), 8);
+    assert_int_equal(close(descriptor), 0);
+    assert_non_null(freopen(path, "r", stdin));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(show_question_from_mask(&question, "-"), EXIT_RIGHT);
+    assert_int_equal(question.n_rows, 2);
+    assert_int_equal(question.n_bits, 3);
+    assert_memory_equal(question.is_left, ((unsigned char[]){1, 0, 1, 0, 1, 1}), 6);
+    assert_int_equal(fgetc(stdin), EOF);
+    assert_true(feof(stdin));
+    show_question_free(&question);
+}
+
 static void assert_refuses_tree(const char *parents) {
     struct show_question question = {0};
     assert_int_equal(show_question_from_tree(&question, parents), EXIT_BAD_USE);
@@ -400,6 +420,7 @@ int main(void) {
         cmocka_unit_test(a_chunk_that_nobody_sees_may_be_left_out),
         cmocka_unit_test(a_row_of_a_tree_sees_its_path),
         cmocka_unit_test(a_mask_and_a_window_both_count),
+        cmocka_unit_test(a_mask_comes_from_standard_input),
         cmocka_unit_test(parents_come_before_their_children),
         cmocka_unit_test(sequences_share_full_pages),
         cmocka_unit_test(a_page_that_ends_behind_shared_chunks_is_not_shared),
