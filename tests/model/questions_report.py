@@ -4,6 +4,8 @@ import argparse
 import math
 import os
 import pathlib
+import struct
+import subprocess
 import sys
 from collections.abc import Sequence
 from json import dumps
@@ -281,6 +283,12 @@ def write_new(path: pathlib.Path, text: str) -> None:
     part.replace(path)
 
 
+def checksum_of(weights: str) -> str:
+    """The CRC-32 that the weights file has of itself (FILE-5): which model it was."""
+    with open(weights, "rb") as file:
+        return f"{struct.unpack_from('<I', file.read(28), 24)[0]:08x}"
+
+
 def write(out: pathlib.Path, asked: argparse.Namespace, lines: list[Found],
           times: list[Found]) -> None:
     if not lines and not times:
@@ -288,6 +296,9 @@ def write(out: pathlib.Path, asked: argparse.Namespace, lines: list[Found],
     settings = {name: getattr(asked, name) for name in
                 ("places", "modules", "tokens", "judged", "seed", "rounds", "threads", "exact")}
     settings["model"] = os.path.basename(asked.weights)
+    settings["checksum"] = checksum_of(asked.weights)
+    settings["version"] = subprocess.run([asked.command, "--version"], check=True, text=True,
+                                         capture_output=True).stdout.strip()
     found = summary(settings, lines, times)
     write_new(out / "questions.json", json_of(found))
     write_new(out / "questions.md", markdown(found))

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
@@ -262,6 +263,11 @@ class Small(unittest.TestCase):
         self.assertEqual((self.out / "questions.json").read_text(), again)
         found = json.loads((self.out / "questions.json").read_text())
         self.assertEqual(found["places"]["n"], 4)
+        data = bytearray(TINY.read_bytes())  # which model, and which version, found it
+        kept, data[24:28] = data[24:28], bytes(4)
+        self.assertEqual(found["asked"]["checksum"], f"{zlib.crc32(data):08x}")
+        self.assertEqual(kept, zlib.crc32(data).to_bytes(4, "little"))
+        self.assertRegex(found["asked"]["version"], r"^chunkproof \d+\.\d+\.\d+$")
         self.assertEqual(found["places"]["ways"]["all"]["loss"]["mean"], 0)
         self.assertEqual((self.out / "questions.md").read_text(), done.stdout)
         self.assertIn("</svg>", (self.out / "questions.svg").read_text())
