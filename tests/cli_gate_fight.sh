@@ -14,7 +14,8 @@ export TMPDIR=$work/tmp
 fights() {
     local word=$1 wanted=$2
     shift 2
-    FIGHT=$word status "$wanted" --kernel "$fights" --cases 12 "$@"
+    case " $* " in *" --cases "*) ;; *) set -- --cases 12 "$@" ;; esac
+    FIGHT=$word status "$wanted" --kernel "$fights" "$@"
 }
 
 # Nothing is left in $TMPDIR.
