@@ -129,6 +129,9 @@ void gate_options_help(FILE *file) {
         "  --html FILE           also write a page; of attention with plots, and the tree of each\n"
         "                        smallest case\n"
         "\n"
+        "Of an option that is given twice the last one counts, so that a script can have its own\n"
+        "in front of its user's.\n"
+        "\n"
         "exit status:\n"
         "  0    right: nothing was found in all cases, or in 400 when --time left some out\n"
         "  1    wrong: each kind of finding is printed with its smallest case\n"
@@ -357,9 +360,7 @@ int gate_options_parse(struct gate_options *o, int argc, char **argv) {
                                .only = -1,
                                .compile = COMPILE_SECONDS,
                                .memory = GATE_MEMORY};
-    if (argument_once(o->command, argc, argv, "", names, NULL) != 0) {
-        return -1;
-    }
+    optind = 0; /* the command line may have been read before */
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {
             return -1;
@@ -430,6 +431,8 @@ void gate_replay_help(FILE *file, int explains) {
         "\n"
         "%s%s%s"
         "\n"
+        "Of an option that is given twice the last one counts.\n"
+        "\n"
         "exit status: 0 right, 1 wrong, 2 bad use, or no verdict: no case is taken and judged%s\n",
         explains ? "explain" : "replay", explains ? of_explain : of_replay, replay_options,
         explains ? "  --time X              seconds for each case (60); what was not tried by "
@@ -458,9 +461,7 @@ int gate_replay_parse(struct gate_options *o, int argc, char **argv) {
                                .compile = COMPILE_SECONDS,
                                .memory = GATE_MEMORY,
                                .time = EXPLAIN_SECONDS};
-    if (argument_once(command, argc, argv, "", replay_names + !explains, NULL) != 0) {
-        return -1;
-    }
+    optind = 0; /* the command line may have been read before */
     while ((option = getopt_long(argc, argv, "", replay_names + !explains, NULL)) != -1) {
         if (read_option(o, option, optarg) != 0) {
             return -1;

@@ -14,8 +14,7 @@ export TMPDIR=$work/tmp
 fights() {
     local word=$1 wanted=$2
     shift 2
-    case " $* " in *" --cases "*) ;; *) set -- --cases 12 "$@" ;; esac
-    FIGHT=$word status "$wanted" --kernel "$fights" "$@"
+    FIGHT=$word status "$wanted" --kernel "$fights" --cases 12 "$@"
 }
 
 # Nothing is left in $TMPDIR.

@@ -88,9 +88,6 @@ if [ -w /dev/full ]; then
     report $? "--help: why standard output cannot be written"
 fi
 
-twice gate seed 1 2
-twice replay seconds 1 2
-twice explain time 1 2
 twice trace seed 1 2
 twice simulate seed 1 1
 twice bench seconds 1 2

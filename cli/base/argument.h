@@ -8,7 +8,8 @@ struct option;
 
 /* Before a command line is read: refuses an option with a value that is given twice, because only
  * one of the values could count. `many`: an option that may be given several times, or NULL. What
- * stands behind --help is not looked at. Sets optind to 0. */
+ * stands behind --help is not looked at. Sets optind to 0. Commands of the gate, which scripts call
+ * with options of their own in front of their user's, take the last value instead. */
 int argument_once(const char *command, int argc, char **argv, const char *letters,
                   const struct option *names, const char *many);
 
