@@ -140,8 +140,9 @@ merging_interrupted() {
     rm -f "$state"
     local found=0
     # In the foreground: else the signal comes twice, and the second one ends the gate at once.
-    timeout --foreground --preserve-status -s INT 2 "$chunkproof" gate --kernel "$kernels/gate/merge_two.so" \
-        --tier full --state "$state" >"$work/out" 2>"$work/err" || found=$?
+    timeout --foreground --preserve-status -s INT 2 "$chunkproof" gate \
+        --kernel "$kernels/gate/merge_two.so" --tier full --state "$state" \
+        >"$work/out" 2>"$work/err" || found=$?
     [ -s "$state" ] && has ", interrupted" && [ "$found" = 130 ]
 }
 
