@@ -194,10 +194,9 @@ any_jobs() {
 # still there.
 gone_on_with() {
     sed 's/j < n_keys/j < n_keys - (n_keys > 900)/' tests/example/paged_kernel.c >"$work/wrong.c"
-    local one=(--kernel "$work/wrong.c" --cases 160 --seed 3)
+    local one=(--kernel "$work/wrong.c" --cases 160 --seed 3) state=(--state "$work/state")
     status 1 "${one[@]}" --json "$work/whole.json" || return 1
-    timeout --foreground -s INT 1.5 "$chunkproof" gate "${one[@]}" --state "$work/state" \
-        >"$work/out" 2>&1
+    timeout --foreground -s INT 1.5 "$chunkproof" gate "${one[@]}" "${state[@]}" >"$work/out" 2>&1
     [ -s "$work/state" ] || { echo "no state"; return 1; }
     status 1 "${one[@]}" --jobs 2 --state "$work/state" --json "$work/rest.json" &&
         same "$work/whole.json" "$work/rest.json" &&
