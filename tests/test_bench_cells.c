@@ -63,18 +63,20 @@ static void a_cell(void **state) {
     free(cell);
 }
 
+static const struct bench_load small = {.part = "table3",
+                                        .b = 3,
+                                        .n = 250,
+                                        .n_heads = 4,
+                                        .n_kv_heads = 2,
+                                        .head_dim = 128,
+                                        .chunk_size = 64};
+
 /* WINDOW-1: what must be moved and done is that of the keys that are seen; another series has all
  * of them. */
 static void a_cell_with_a_window(void **state) {
     struct bench_cell *cell = malloc(sizeof *cell);
-    const struct bench_load load = {.part = "windows",
-                                    .b = 3,
-                                    .n = 250,
-                                    .n_heads = 4,
-                                    .n_kv_heads = 2,
-                                    .head_dim = 128,
-                                    .chunk_size = 64,
-                                    .window = 70};
+    struct bench_load load = small;
+    load.window = 70;
     (void)state;
     assert_non_null(cell);
     measure_load(cell, &load, 1e9);
@@ -92,14 +94,8 @@ static void cells_of_8_bits(void **state) {
     (void)state;
     for (int type = CP_E4M3; type <= CP_INT8; type++) {
         struct bench_cell *cell = malloc(sizeof *cell);
-        struct bench_load load = {.part = "caches",
-                                  .b = 3,
-                                  .n = 250,
-                                  .n_heads = 4,
-                                  .n_kv_heads = 2,
-                                  .head_dim = 128,
-                                  .chunk_size = 64,
-                                  .type = type};
+        struct bench_load load = small;
+        load.type = type;
         assert_non_null(cell);
         measure_load(cell, &load, 1e9);
         assert_int_equal(cell->end, BENCH_MEASURED);
@@ -117,16 +113,10 @@ static void cells_of_8_bits(void **state) {
 /* All of bfloat16: the certified tolerance of its arithmetic holds the numbers. */
 static void a_cell_of_bfloat16(void **state) {
     struct bench_cell *cell = malloc(sizeof *cell);
-    struct bench_load load = {.part = "bf16",
-                              .b = 3,
-                              .n = 250,
-                              .n_heads = 4,
-                              .n_kv_heads = 2,
-                              .head_dim = 128,
-                              .chunk_size = 64,
-                              .n_levels = 1,
-                              .level = {{1, 128}},
-                              .type = CP_BF16};
+    struct bench_load load = small;
+    load.n_levels = 1;
+    load.level[0] = (struct bench_level){1, 128};
+    load.type = CP_BF16;
     (void)state;
     assert_non_null(cell);
     measure_load(cell, &load, 1e9);

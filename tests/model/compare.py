@@ -42,7 +42,6 @@ import decoder  # noqa: E402
 import first_order  # noqa: E402
 
 Numbers = Any
-CHANCE = 1e-9  # that roundings as FORMAT has them bring any logit of a window beyond what is likely
 FLOAT32, FLOAT16 = 0, 1  # ggml's numbers of the types, for the cache of keys and values
 
 
@@ -156,7 +155,7 @@ class Comparison:
         found = first_order.bounds(self.reference, prompt, wanted, both)
         rows, words = np.array(wanted).T
         written = np.abs(self.ours[rows + begin, words]) * first_order.BINARY32.unit
-        likely = found.likely(CHANCE / apart.size) + written
+        likely = found.likely(first_order.CHANCE / apart.size) + written
         apart = apart[rows, words]
         return float((apart / (found.worst + written)).max()), float((apart / likely).max())
 

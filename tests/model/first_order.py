@@ -33,6 +33,7 @@ Numbers = Any
 BLOCK = 32            # activations that share a scale of 8 bits
 HALF = 2.0 ** -11     # the unit of binary16, in which the scale is stored
 EXPONENTIAL = 4.0     # units that exp may be off by, relatively (FAST-2)
+CHANCE = 1e-9         # that independent roundings bring any logit beyond what is likely
 
 
 @dataclasses.dataclass(frozen=True)

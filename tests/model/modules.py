@@ -32,6 +32,7 @@ except ImportError as error:
     sys.exit(77)
 import first_order  # noqa: E402
 from decoder import Decoder, Prompt  # noqa: E402
+from questions import prompt_text  # noqa: E402
 
 Numbers = Any
 MODULES = {
@@ -42,7 +43,6 @@ MODULES = {
 }
 QUESTION = "When may a large ship enter, and why does that time differ from day to day?"
 SCAFFOLD = ("tides", "moon")
-CHANCE = 1e-9  # that independent roundings bring any logit beyond what is likely
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,8 +77,7 @@ class Answers:
         tokens."""
         schema, prompt, out = (self.folder / name for name in ("s.xml", "p.xml", "logits"))
         schema.write_text(self.schema(way), encoding="utf-8")
-        imports = "".join(f"<{name}/>" for name in way.imports)
-        prompt.write_text(f'<prompt schema="s">{imports}{QUESTION}</prompt>', encoding="utf-8")
+        prompt.write_text(prompt_text(list(way.imports), QUESTION), encoding="utf-8")
         run = subprocess.run([*self.words, *options, "--logits", str(out), str(schema),
                               str(prompt)], check=True, capture_output=True, text=True)
         report = json.loads(run.stdout)
@@ -130,7 +129,7 @@ def beyond(decoder: Decoder, prompt: Prompt, exact: Numbers, lines: list[Line]) 
         at = tuple(np.array(line.largest()).T)
         bound = found.at_unit(line.unit / first_order.BINARY32.unit)
         written = np.abs(exact[at]) * first_order.BINARY32.unit
-        likely = bound.likely(CHANCE / line.apart.size)[part] * line.times + written
+        likely = bound.likely(first_order.CHANCE / line.apart.size)[part] * line.times + written
         worst = bound.worst[part] * line.times + written
         shares = (line.apart[at] / worst).max(), (line.apart[at] / likely).max()
         print(f"{line.name:34} {line.apart.max():9.2e} {shares[0]:9.2e} {shares[1]:9.2e}",
