@@ -93,6 +93,11 @@ memory_of_others() {
         free fights leaves-memory 0 && ipcrm -M "$key"
 }
 
+# Memory that no limit counts, because no process has it mapped.
+memory_of_nobody() {
+    fights hides-memory 0 --sandbox && free fights hides-memory 1 --first && has "returned 7"
+}
+
 attributes() {
     local was
     echo mine >"$work/mine.txt"
@@ -175,6 +180,7 @@ fi
 ok "the sandbox is there" it_is_there
 ok "no network" network
 ok "no memory of others, and none is left" memory_of_others
+ok "no memory that no limit counts" memory_of_nobody
 ok "modes, owners and times" attributes
 ok "names of threads" names
 ok "no other process" others

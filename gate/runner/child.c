@@ -332,7 +332,8 @@ static void load(struct child *child, const char *file) {
     leave(control);
     seal_limits();
     run_fault_arm(); /* once more: a constructor may have set handlers */
-    unsigned filtered = run_box_is_left_out() ? 0 : run_filter();
+    int on_host = result != RUN_LOADED || control->kernel.memory == CP_HOST_MEMORY;
+    unsigned filtered = run_box_is_left_out() ? 0 : run_filter(on_host);
     run_control_open(control);
     control->contained |= filtered;
     control->load = result;

@@ -35,8 +35,9 @@
 #define LOAD_HALF(ARGUMENT, HALF)                                                                  \
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[ARGUMENT]) + (HALF))
 
-unsigned run_filter(void) {
+unsigned run_filter(int on_host) {
 #ifdef MACHINE
+    const unsigned memory = on_host ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW;
     struct sock_filter code[] = {
         LOAD(arch),
         SKIP_IF(MACHINE, 1),
@@ -44,6 +45,9 @@ unsigned run_filter(void) {
         LOAD(nr),
         SKIP_BELOW(OTHER_CALLS, 1),
         RETURN(SECCOMP_RET_ERRNO | ENOSYS),
+        SKIP_IF(SYS_memfd_create, 1),
+        SKIP_UNLESS(SYS_shmget, 1),
+        RETURN(memory),
         SKIP_UNLESS(SYS_seccomp, 1),
         RETURN(SECCOMP_RET_ERRNO | EPERM),
         SKIP_UNLESS(SYS_prctl, 4),
@@ -69,6 +73,7 @@ unsigned run_filter(void) {
                         SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program);
     return done == 0 ? RUN_NO_HANDLERS : 0;
 #else
+    (void)on_host;
     return 0;
 #endif
 }

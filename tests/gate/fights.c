@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel that is right, and does something else besides: what $FIGHT says. What comes of it:
  * tests/cli_gate_fight.sh. */
-#define _GNU_SOURCE /* setenv, usleep, process_vm_readv */
+#define _GNU_SOURCE /* setenv, usleep, process_vm_readv, memfd_create */
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -138,6 +138,17 @@ static void leave_memory(void) {
     (void)!shmget((key_t)0x66696768, 4096, IPC_CREAT | 0600);
 }
 
+/* 7 if it gets memory that is mapped nowhere, so that no limit of a process counts it. */
+static int hide_memory(void) {
+    static const char numbers[1 << 16];
+    int fd = memfd_create("fights", 0), hides = fd >= 0;
+    for (int i = 0; hides && i < 16; i++) {
+        hides = write(fd, numbers, sizeof numbers) == (ssize_t)sizeof numbers;
+    }
+    close(fd);
+    return hides || shmget(IPC_PRIVATE, sizeof numbers, 0600) >= 0 ? 7 : 0;
+}
+
 /* What a file has besides its bytes. */
 static void change_attributes(void) {
     const char *file = getenv("FIGHT_FILE");
@@ -206,6 +217,8 @@ static int attend(const struct cp_kernel_call *call) {
         send_a_datagram();
     } else if (fights("leaves-memory")) {
         leave_memory();
+    } else if (fights("hides-memory")) {
+        status = hide_memory();
     } else if (fights("changes-attributes")) {
         change_attributes();
     } else if (fights("looks-around")) {
