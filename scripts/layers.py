@@ -49,6 +49,7 @@ BELOW = {
     "opt_plan": "limits status memory tree plan opt_tree",
     "cuda": "limits status plan attention",
     "kernel": "number number8 plan",
+    "kernel_class": "limits number number8 kernel softmax tolerance score_shift",
     "merge_kernel": "kernel merging",
     "opt": "limits status attention kernel",
     "opt_decoder": "limits status decoder opt",

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "chunkproof/kernel_class.h"
 #include "cli/bound/bound.h"
 #include "gate/judge/class.h"
 #include "tests/plain_kernel.h"
@@ -129,9 +130,9 @@ static void the_least_errors_are_paid_for(void **state) {
     assert_true(without >= 0x1p-53);
     kernel.arithmetic.divide_error = 0x1p-53;
     assert_true(is_near(arithmetic_of(&kernel, 8).u_div, without + 0x1p-53));
-    assert_true(is_near(bound_compound(0x1p-53, 0x1p-53), 0x1p-52));
-    assert_true(bound_compound(0x1p-53, 0x1p-53) > 0x1p-52);
-    assert_true(bound_compound(0.25, 0.5) >= 0.875);
+    assert_true(is_near(cp_class_compound(0x1p-53, 0x1p-53), 0x1p-52));
+    assert_true(cp_class_compound(0x1p-53, 0x1p-53) > 0x1p-52);
+    assert_true(cp_class_compound(0.25, 0.5) >= 0.875);
 }
 
 int main(void) {

@@ -176,76 +176,12 @@ double bound_class(const struct bound_options *options, const struct bound_row *
  * options have such. */
 void bound_count_short_sums(const struct bound_options *options, int n, struct cp_counts *counts);
 
-/* CONV-4: the query times the scale is rounded, as a product and then to a format. `key`: the
- * largest number of a key, divided by the scale. */
-void bound_scale_query(struct cp_format product, struct cp_format format, double key,
-                       struct cp_score_arithmetic *score);
-
-/* Parts of bound_class(), for callers with other counts. bound_arithmetic() writes everything that
- * does not depend on the counts. bound_divide_at_once() writes what changes when a state is divided
- * at once, after at most `since` changes of its reference; it returns the error of the state's
- * log-sum-exp. */
+/* A part of bound_class(), for callers with other counts: what does not depend on the counts. */
 void bound_arithmetic(const struct bound_options *options, int d, struct cp_arithmetic *arithmetic);
-double bound_divide_at_once(int n, double largest_score, int since, const struct cp_counts *counts,
-                            struct cp_arithmetic *arithmetic);
 
-/* NUM-22, behind that: log-sum-exps are rounded to a format, so many times on the way of a key.
- * Returns how far one may slip. */
-double bound_slip(struct cp_format lse, int times, double largest_score,
-                  struct cp_arithmetic *arithmetic);
-
-/* ---- What the gate takes, too: declared.c, shift.c ---- */
-
-/* What the options are in the words of a kernel's declaration, as far as the functions below read
+/* What the options are in the words of a kernel's declaration, as far as kernel_class.h reads
  * them. */
 struct cp_kernel_class bound_declared(const struct bound_options *options);
-
-/* (1 + a) (1 + b) - 1, or more, of errors that are not negative: a sum, of which binary64 loses
- * nothing. 1 + 2^-53 would be 1. */
-double bound_compound(double a, double b);
-
-/* A format that rounds as the class does: by nothing where x is exact, unless it is flushed. */
-struct cp_format bound_rounding(const struct cp_kernel_class *class, int type, int exact);
-
-/* GATE-2: into how many partial results the keys of a row may be split, which are weighed in so
- * many steps. There are so many keys from the first to the last; so many partial results may be
- * short, as the first and the last one. */
-int bound_parts(const struct cp_kernel_class *class, int steps, int keys, int n_short);
-
-/* How many divisions there are on the way of a key: of its own part, and of the result of each
- * merge. */
-int bound_divisions(const struct cp_kernel_class *class, int parts);
-
-/* GATE-2, for any order of merges: n keys that are weighed in so many steps, in so many parts. */
-void bound_count_any(const struct cp_kernel_class *class, int n, int steps, int parts,
-                     struct cp_counts *counts);
-
-/* GATE-15: factors that are rounded have a larger error, as logarithms, and may be 0. */
-void bound_round_factors(const struct cp_kernel_class *class, struct cp_arithmetic *arithmetic);
-
-/* GATE-15: a division that errs, what is added to n, and weights that are divided before they are
- * multiplied by V. Once the counts are known, and before references are changed (NUM-21). */
-void bound_divide(const struct cp_kernel_class *class, int n, double largest_score,
-                  const struct cp_counts *counts, struct cp_arithmetic *arithmetic);
-
-/* NUM-19: of a row and its cache the largest number of the query; 1 / the least scale of V, or 1 if
- * that is more; the largest scale of K, and of V, or 1 if that is more. */
-struct bound_scales {
-    double query, over_v, k, v;
-    int rotates; /* 1: keys are rotated once they have their scale (GATE-14) */
-};
-
-/* CONV-10: products with scales, of K and V that have 8 bits. */
-void bound_dequantise(const struct cp_kernel_class *class, const struct cp_kernel_cache *cache,
-                      const struct bound_scales *scales, struct cp_arithmetic *arithmetic);
-
-/* NUM-19: where n takes the rounded weights, and so cannot share the roundings of a number of V,
- * they count as additions of o. Once the counts are known. */
-void bound_round_values(const struct cp_kernel_class *class, const struct cp_kernel_cache *cache,
-                        struct cp_arithmetic *arithmetic, struct cp_counts *counts);
-
-/* NUM-15: how the class changes a score, and reads a sink. */
-struct cp_shift_arithmetic bound_class_of_shift(const struct cp_kernel_class *class);
 
 /* NUM-15: how the scores of the row's keys are changed where a score is computed as `score` says,
  * to shift[n_keys] and error[n_keys]. change->bias counts for nothing: bias[j] is that of key j,

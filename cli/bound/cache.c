@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Caches of 8 bits (NUM-16 to NUM-19): the numbers of a row, and what the products with scales
- * make of a class. */
+/* Caches of 8 bits (NUM-16 to NUM-18): the numbers of a row. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -23,8 +22,6 @@ const char *bound_cache_name(int cache) {
     }
     return bound_cache_names[name];
 }
-
-/* ---- Numbers ---- */
 
 /* K, or V. */
 struct array {
@@ -88,71 +85,4 @@ int bound_cache_round(const struct bound_options *o, struct bound_row *row, cons
                    round_array(&v, o->v_scale, &row->v_scale, file) != 0
                ? -1
                : 0;
-}
-
-/* ---- The class ---- */
-
-/* What NUM-19 has of a number that is multiplied by its scale in binary32, or in binary64, and then
- * rounded to k_dequantised, or v_dequantised. */
-struct scaling {
-    struct cp_format product;
-    double more; /* h - 1: of a number and of what the scale may be multiplied with instead */
-    double left; /* z */
-};
-
-static struct scaling scaling_of(const struct cp_kernel_class *class, int type) {
-    int wide = class->score == CP_SUM_FP64;
-    struct cp_format product = bound_rounding(class, wide ? CP_FP64 : CP_FP32, 0);
-    struct cp_format to = bound_rounding(class, type, type == CP_FP32 || wide);
-    double twice = bound_compound(product.unit, product.unit);
-    return (struct scaling){product, bound_compound(to.unit, twice),
-                            to.tiny + (1.0 + to.unit) * product.tiny};
-}
-
-/* Where a number of K is multiplied by its scale, or the query, or the score. `left`: z, and what
- * is rotated of it. */
-static void scale_keys(int cache, const struct bound_scales *scales, const struct scaling *by,
-                       double left, struct cp_score_arithmetic *s) {
-    double number = cp_number8_largest(cache) + 1.0; /* or -128 */
-    double larger = fmax(1.0, scales->k) * (1.0 + by->more);
-    double e = fmax(scales->query * left, number * by->product.tiny);
-    s->term_tiny = larger * (s->term_tiny + (1.0 + s->term_unit) * e) * (1.0 + 0x1p-40);
-    s->tiny *= larger;
-    s->term_unit = bound_compound(by->more, s->term_unit);
-}
-
-/* Where a number of V is multiplied by its scale, or P, or o. */
-static void scale_weights(const struct bound_scales *scales, const struct scaling *by,
-                          struct cp_arithmetic *a) {
-    double unit = fmax(a->weights.unit, by->product.unit);
-    double tiny = a->weights.tiny + 4.0 * by->product.tiny * (unit / by->product.unit);
-    a->weights.tiny = (1.0 + by->more + by->more / unit) * tiny * scales->over_v * (1.0 + 0x1p-40);
-    a->weights.unit = bound_compound(by->more, unit);
-}
-
-/* What is left of a number of K is rotated, where keys are. */
-void bound_dequantise(const struct cp_kernel_class *class, const struct cp_kernel_cache *cache,
-                      const struct bound_scales *scales, struct cp_arithmetic *a) {
-    if (cache->k != CP_CACHE_PLAIN) {
-        struct scaling by = scaling_of(class, class->k_dequantised);
-        scale_keys(cache->k, scales, &by, (scales->rotates ? 4.0 : 1.0) * by.left, &a->score);
-    }
-    if (cache->v != CP_CACHE_PLAIN) {
-        struct scaling by = scaling_of(class, class->v_dequantised);
-        if (!class->rounded_sum) {
-            scale_weights(scales, &by, a);
-        }
-        a->eta_o = a->eta_o * fmax(1.0, scales->v) + by.left + by.product.tiny;
-    }
-}
-
-void bound_round_values(const struct cp_kernel_class *class, const struct cp_kernel_cache *cache,
-                        struct cp_arithmetic *a, struct cp_counts *counts) {
-    if (cache->v == CP_CACHE_PLAIN || !class->rounded_sum) {
-        return;
-    }
-    double more = scaling_of(class, class->v_dequantised).more;
-    int additions = (int)ceil(more / a->u_o * (1.0 + 0x1p-40));
-    counts->depth_o += additions;
-    a->as_one_o = additions > a->as_one_o ? additions : a->as_one_o;
 }

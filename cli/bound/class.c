@@ -3,10 +3,9 @@
 #include <float.h>
 #include <math.h>
 
+#include "chunkproof/kernel_class.h"
 #include "chunkproof/number.h"
 #include "cli/bound/bound.h"
-
-#define MOST_SLIP 1e6 /* so far that nothing is claimed */
 
 #define U          0x1p-24 /* binary32, to nearest */
 #define U_16       0x1p-11 /* binary16 */
@@ -28,6 +27,12 @@ const char *const bound_merges_names[] = {"chain", "balanced", "running", "any",
 
 const char *bound_format_name(int format) {
     return format == CP_FP16 ? "fp16" : format == CP_BF16 ? "bf16" : "fp32";
+}
+
+struct cp_format bound_format(int type) {
+    return type == CP_FP16   ? cp_format_fp16()
+           : type == CP_BF16 ? cp_format_bf16()
+                             : cp_format_fp32();
 }
 
 static int bits_of(int type) {
@@ -191,14 +196,14 @@ static int steps_of(const struct bound_options *o, int n) {
 
 static int parts_of(const struct bound_options *o, int n) {
     const struct cp_kernel_class class = bound_declared(o);
-    return bound_parts(&class, steps_of(o, n), n, 2 + o->has_sink);
+    return cp_class_parts(&class, steps_of(o, n), n, 2 + o->has_sink);
 }
 
 /* On the way of a key: of its chunk, and of each merge. */
 static int divisions_of(const struct bound_options *o, int n) {
     if (o->merges == MERGES_ANY) {
         const struct cp_kernel_class class = bound_declared(o);
-        return bound_divisions(&class, parts_of(o, n));
+        return cp_class_divisions(&class, parts_of(o, n));
     }
     return o->immediate ? height_of(o, n) + 1 : 0;
 }
@@ -213,7 +218,7 @@ static void count(const struct bound_options *o, int n_keys, struct cp_counts *c
     int divisions = divisions_of(o, n_keys);
     if (o->merges == MERGES_ANY) {
         const struct cp_kernel_class class = bound_declared(o);
-        bound_count_any(&class, n, steps_of(o, n_keys), parts_of(o, n_keys), counts);
+        *counts = cp_class_counts(&class, n, steps_of(o, n_keys), parts_of(o, n_keys));
         bound_count_short_sums(o, n, counts);
         return;
     }
@@ -229,47 +234,6 @@ static void count(const struct bound_options *o, int n_keys, struct cp_counts *c
     counts->operations_n = n + 5.0 * (t - 1) + (o->immediate ? 2.0 * t : 0.0);
     counts->operations_o = 2.0 * n + 5.0 * (t - 1) + (o->immediate ? 4.0 * t : 0.0);
     bound_count_short_sums(o, n, counts);
-}
-
-/* Weights are made before their state is divided, at references that are not above the scores. What
- * rounding P loses there is in the scale of exp(high) so much less. The largest weight has it, too,
- * where kappa is a factor. */
-static void make_weights_below(struct cp_arithmetic *a) {
-    a->kappa *= (1.0 + a->weights.tiny) * (1.0 + 0x1p-40);
-    a->weights.tiny *= exp(-a->above) * (1.0 + 0x1p-40);
-}
-
-/* A reference that is a log-sum-exp, m + ln n. It is above the largest score by the logarithm of
- * the keys at most, and by what all additions and changes on the way have added. It is below the
- * reference before by little: n is not below the weight of the largest score of its state, which a
- * sum of numbers that are not negative never falls under, however it is rounded; and that weight
- * was 1 but for its exponential and the factors of the changes since the last division. */
-double bound_divide_at_once(int n, double largest_score, int since, const struct cp_counts *counts,
-                            struct cp_arithmetic *a) {
-    double log_n = log(n + 1.0), size = largest_score + 2.0 * log_n;
-    double weight = a->rounded_sum ? 2.0 * a->weights.unit : 0.0, itself = 8.0 * U * size;
-    double unit = a->u_n + a->u_part, factor = a->eps + unit;
-    a->eps = fmax(a->eps, 8.0 * U * fmax(1.0, log_n));
-    a->u_move = fmax(a->u_move, 2.0 * fmax(U, a->u_n));
-    a->below = 2.0 * (a->eps + (since + 1) * factor) + weight + itself;
-    a->above = log_n + 2.0 * unit * counts->depth_n + weight +
-               (counts->changes + 1) * (2.0 * a->eps + itself);
-    make_weights_below(a);
-    a->u_div = 0.0;
-    a->eta_div = 0.0;
-    return a->eps + a->u_move * size;
-}
-
-/* Rounded to 16 bits, it is off by a part of itself: it is as far from the largest score as
- * references are, and as it has slipped before. */
-double bound_slip(struct cp_format lse, int times, double largest_score, struct cp_arithmetic *a) {
-    double size = largest_score + a->above + a->below, all = times * lse.unit;
-    double each =
-        all < 0.5 ? fmax(lse.unit * size / (1.0 - all), lse.tiny) * (1.0 + 0x1p-40) : MOST_SLIP;
-    double slipped = times * each * (1.0 + 0x1p-40);
-    a->score.scale_tiny += slipped;
-    a->eps += (a->u_ref + 2.0 * a->u_move) * slipped * (1.0 + 0x1p-40);
-    return each;
 }
 
 void bound_arithmetic(const struct bound_options *o, int d, struct cp_arithmetic *a) {
@@ -304,22 +268,12 @@ void bound_arithmetic(const struct bound_options *o, int d, struct cp_arithmetic
     }
 }
 
-/* What a number of a key is multiplied by is off by the format's tiny, or in proportion. The scale
- * follows for all terms, so that it was divided by in `key`. */
-void bound_scale_query(struct cp_format product, struct cp_format format, double key,
-                       struct cp_score_arithmetic *s) {
-    double more = bound_compound(bound_compound(format.unit, product.unit), s->term_unit);
-    s->term_tiny =
-        (s->term_tiny + key * (format.tiny + 2.0 * product.tiny)) * (1.0 + more) * (1.0 + 0x1p-40);
-    s->term_unit = more;
-}
-
 static void scale_query(const struct bound_options *o, const struct bound_row *row,
                         double largest_key, struct cp_score_arithmetic *s) {
     struct cp_format product = cp_format_fp32();
     product = o->truncate ? cp_format_truncating(product) : product;
     product = o->flush ? cp_format_flushing(product) : product;
-    bound_scale_query(product, format_of(o, o->scales == CP_SCALES_QUERY_FP16 ? CP_FP16 : CP_BF16),
+    cp_class_scale_query(product, format_of(o, o->scales == CP_SCALES_QUERY_FP16 ? CP_FP16 : CP_BF16),
                       largest_key / fabs(row->scale), s);
 }
 
@@ -330,11 +284,11 @@ static int has_cache(const struct bound_options *o) {
 static void dequantise(const struct bound_options *o, const struct bound_row *row,
                        double largest_query, struct cp_arithmetic *a) {
     const struct cp_kernel_class class = bound_declared(o);
-    const struct bound_scales scales = {.query = o->cache.k != CP_CACHE_PLAIN ? largest_query : 0.0,
+    const struct cp_class_scales scales = {.query = o->cache.k != CP_CACHE_PLAIN ? largest_query : 0.0,
                                         .over_v = fmax(1.0, 1.0 / row->v_scale),
                                         .k = fmax(1.0, row->k_scale),
                                         .v = fmax(1.0, row->v_scale)};
-    bound_dequantise(&class, &o->cache, &scales, a);
+    cp_class_dequantise(&class, &o->cache, &scales, a);
 }
 
 void bound_class_of_score(const struct bound_options *o, const struct bound_row *row,
@@ -357,21 +311,21 @@ double bound_class(const struct bound_options *o, const struct bound_row *row,
                    struct cp_counts *counts) {
     const struct cp_kernel_class class = bound_declared(o);
     bound_class_of_score(o, row, largest, a);
-    bound_round_factors(&class, a);
+    cp_class_round_factors(&class, a);
     count(o, row->n, counts);
-    bound_round_values(&class, &o->cache, a, counts);
-    bound_divide(&class, row->n + o->has_sink, largest->score, counts, a);
+    cp_class_round_values(&class, &o->cache, a, counts);
+    cp_class_divide(&class, row->n + o->has_sink, largest->score, counts, a);
     double sigma = cp_score_error(&a->score, row->scale, row->d, largest->products);
     if (o->above + o->behind > 0.0) {
         cp_follow_maximum(a, o->above + o->behind,
                           (sigma + largest->shift_error) * (1.0 + 0x1p-40));
     }
     if (o->immediate) {
-        bound_divide_at_once(row->n + o->has_sink, largest->score,
+        cp_class_divide_at_once(row->n + o->has_sink, largest->score,
                              o->merges == MERGES_ANY ? steps_of(o, row->n) : 1, counts, a);
     }
     if (o->part_lse != CP_FP32) {
-        (void)bound_slip(format_of(o, o->part_lse), divisions_of(o, row->n), largest->score, a);
+        (void)cp_class_slip(format_of(o, o->part_lse), divisions_of(o, row->n), largest->score, a);
     }
     return sigma + largest->shift_error;
 }

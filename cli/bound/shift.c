@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "chunkproof/kernel_class.h"
 #include "cli/bound/bound.h"
 
 #define UP (1.0 + 0x1p-30) /* more than a sum of 2^20 products loses */
@@ -59,7 +60,7 @@ static void biases_of(const struct bound_options *o, const struct bound_row *row
 void bound_shift_row(const struct bound_options *o, const struct bound_row *row,
                      const struct cp_score_arithmetic *score, double *shift, double *error) {
     const struct cp_kernel_class class = bound_declared(o);
-    const struct cp_shift_arithmetic arithmetic = bound_class_of_shift(&class);
+    const struct cp_shift_arithmetic arithmetic = cp_class_of_shift(&class);
     const struct cp_score_change change = {.cap = o->has_cap ? o->cap : 0.0,
                                            .bias_first = o->cap_last,
                                            .without_bias = !has_bias(o, row)};

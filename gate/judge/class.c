@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "chunkproof/kernel_class.h"
 #include "chunkproof/number.h"
 #include "cli/bound/bound.h"
 #include "gate/case/cache.h"
@@ -84,7 +85,7 @@ int gate_steps(const struct cp_kernel *kernel, int chunk_size, int n) {
 }
 
 int gate_parts(const struct cp_kernel *kernel, int steps, int keys, int n_short) {
-    return bound_parts(&kernel->arithmetic, steps, keys, n_short);
+    return cp_class_parts(&kernel->arithmetic, steps, keys, n_short);
 }
 
 static int parts_of(const struct gate_row *row) {
@@ -94,7 +95,7 @@ static int parts_of(const struct gate_row *row) {
 static void count(const struct cp_kernel *kernel, const struct gate_row *row,
                   struct cp_counts *counts) {
     struct bound_options o = options_of(kernel);
-    bound_count_any(&kernel->arithmetic, row->n, row->steps, parts_of(row), counts);
+    *counts = cp_class_counts(&kernel->arithmetic, row->n, row->steps, parts_of(row));
     bound_count_short_sums(&o, row->n, counts);
 }
 
@@ -107,16 +108,16 @@ static void rotate(const struct cp_kernel *kernel, const struct gate_rotated *ro
     int wide = class->score == CP_SUM_FP64, is_short = class->rotated != CP_FP32 && !wide;
     int has_type = kernel->q_type == class->rotated && kernel->kv_type == class->rotated &&
                    kernel->cache.k == CP_CACHE_PLAIN;
-    struct cp_format sum = bound_rounding(class, wide ? CP_FP64 : CP_FP32, rotated->quarters);
+    struct cp_format sum = cp_class_format(class, wide ? CP_FP64 : CP_FP32, rotated->quarters);
     struct cp_format to =
-        bound_rounding(class, class->rotated, !is_short || (rotated->quarters && has_type));
-    double more = bound_compound(to.unit, bound_compound(sum.unit, sum.unit));
+        cp_class_format(class, class->rotated, !is_short || (rotated->quarters && has_type));
+    double more = cp_class_compound(to.unit, cp_class_compound(sum.unit, sum.unit));
     /* A product of two numbers of binary32 is not exact in a tensor core. */
     if (wide || (class->score == CP_SUM_TENSOR_CORE && !is_short)) {
-        more = bound_compound(more, sum.unit);
+        more = cp_class_compound(more, sum.unit);
     }
     s->term_tiny += (1.0 + s->term_unit) * rotated->number * (4.0 * sum.tiny + to.tiny);
-    s->term_unit = bound_compound(more, s->term_unit);
+    s->term_unit = cp_class_compound(more, s->term_unit);
 }
 
 /* CONV-4: a product with the scale, and a rounding. */
@@ -124,18 +125,18 @@ static void scale_query(const struct cp_kernel *kernel, const struct gate_rotate
                         struct cp_score_arithmetic *s) {
     const struct cp_kernel_class *class = &kernel->arithmetic;
     int type = class->scales == CP_SCALES_QUERY_FP16 ? CP_FP16 : CP_BF16;
-    struct cp_format product = bound_rounding(class, CP_FP32, 0);
-    bound_scale_query(product, bound_rounding(class, type, 0), rotated->key, s);
+    struct cp_format product = cp_class_format(class, CP_FP32, 0);
+    cp_class_scale_query(product, cp_class_format(class, type, 0), rotated->key, s);
 }
 
 static void dequantise(const struct cp_kernel *kernel, const struct gate_rotated *rotated,
                        struct cp_arithmetic *a) {
-    const struct bound_scales scales = {.query = rotated->query,
+    const struct cp_class_scales scales = {.query = rotated->query,
                                         .over_v = rotated->over_scale,
                                         .k = rotated->k_scale,
                                         .v = rotated->v_scale,
                                         .rotates = kernel->keys != CP_KEYS_PLACED};
-    bound_dequantise(&kernel->arithmetic, &kernel->cache, &scales, a);
+    cp_class_dequantise(&kernel->arithmetic, &kernel->cache, &scales, a);
 }
 
 static void class_of_score(const struct cp_kernel *kernel, int d,
@@ -172,11 +173,11 @@ static void follow_maximum(const struct cp_kernel *kernel, const struct gate_row
 static void divide_parts(const struct cp_kernel *kernel, const struct gate_row *row,
                          const struct cp_counts *counts, struct cp_arithmetic *a) {
     const struct cp_kernel_class *class = &kernel->arithmetic;
-    double off = bound_divide_at_once(row->n, row->largest_score, row->steps, counts, a);
+    double off = cp_class_divide_at_once(row->n, row->largest_score, row->steps, counts, a);
     if (class->part_lse != CP_PART_LSE_FP32) {
         int type = class->part_lse == CP_PART_LSE_FP16 ? CP_FP16 : CP_BF16;
-        double each = bound_slip(bound_rounding(class, type, 0),
-                                 bound_divisions(class, parts_of(row)), row->largest_score, a);
+        double each = cp_class_slip(cp_class_format(class, type, 0),
+                                 cp_class_divisions(class, parts_of(row)), row->largest_score, a);
         off = expm1(fmin(1.01 * (off + each), 600.0)); /* of factors that add up to exp(off) */
     }
     a->u_part += class->divides == 2 ? 1.01 * off : 0.0;
@@ -190,16 +191,16 @@ struct cp_score_arithmetic gate_class_of_score(const struct cp_kernel *kernel, i
 }
 
 struct cp_shift_arithmetic gate_class_of_shift(const struct cp_kernel *kernel) {
-    return bound_class_of_shift(&kernel->arithmetic);
+    return cp_class_of_shift(&kernel->arithmetic);
 }
 
 void gate_class_of_row(const struct cp_kernel *kernel, const struct gate_row *row,
                        struct cp_arithmetic *arithmetic, struct cp_counts *counts) {
     class_of_score(kernel, row->d, row->rotated, arithmetic);
-    bound_round_factors(&kernel->arithmetic, arithmetic);
+    cp_class_round_factors(&kernel->arithmetic, arithmetic);
     count(kernel, row, counts);
-    bound_round_values(&kernel->arithmetic, &kernel->cache, arithmetic, counts);
-    bound_divide(&kernel->arithmetic, row->n, row->largest_score, counts, arithmetic);
+    cp_class_round_values(&kernel->arithmetic, &kernel->cache, arithmetic, counts);
+    cp_class_divide(&kernel->arithmetic, row->n, row->largest_score, counts, arithmetic);
     follow_maximum(kernel, row, arithmetic);
     if (kernel->arithmetic.divides != 0) {
         divide_parts(kernel, row, counts, arithmetic);

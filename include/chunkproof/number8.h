@@ -28,7 +28,13 @@ double cp_number8_to_double(uint8_t x, int format);
  * of CP_INT8 0. */
 uint8_t cp_number8_from_double(double x, int format);
 
-/* The largest number of a format. */
+/* The largest number of a format (NUM-16). */
+/*@
+  assigns \nothing;
+  ensures num_16_e4m3: format == CP_E4M3 ==> \result == 448.0;
+  ensures num_16_e5m2: format == CP_E5M2 ==> \result == 57344.0;
+  ensures num_16_int8: format == CP_INT8 ==> \result == 127.0;
+*/
 double cp_number8_largest(int format);
 
 #ifdef __cplusplus

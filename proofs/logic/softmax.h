@@ -12,6 +12,10 @@
     logic real e(real x);
     axiom e_positive: \forall real x; 0.0 < e(x);
   }
+  // A name for the logarithm, of which no more is known than what wp/assumed/math.h says.
+  axiomatic Logarithm {
+    logic real ln_of(real x);
+  }
   axiomatic ExponentialOfSum {
     logic real e_of_sum(real x, real y);
     axiom e_of_sum_is: \forall real x, y; e_of_sum(x, y) == e(x + y);

@@ -38,6 +38,11 @@ double log(double x);
 double cp_assumed_infinity(void);
 #define INFINITY (cp_assumed_infinity())
 
+/* Nothing is assumed of a NaN. */
+/*@ assigns \nothing; */
+double cp_assumed_nan(void);
+#define NAN (cp_assumed_nan())
+
 /* Over the reals all numbers are finite; nothing is concluded from it. */
 /*@
   assigns \nothing;
@@ -60,6 +65,7 @@ double expm1(double x);
   requires above: x > -1.0;
   assigns \nothing;
   ensures logarithm: e(\result) == 1.0 + x;
+  ensures named: \result == ln_of(1.0 + x);
   ensures not_negative: x >= 0.0 ==> \result >= 0.0;
   ensures negative: x <= 0.0 ==> \result <= 0.0;
 */
