@@ -207,7 +207,7 @@ format:
 ## WITHIN=600: begins proofs and model checks for so many seconds each
 prove: deps
 	@TIER=$(TIER) STRICT=$(STRICT) WITHIN=$(WITHIN) \
-		scripts/verify.py proofs-wp-all proofs-coq model-checking-wide contracts
+		scripts/verify.py proofs-wp-all proofs-wp-smoke proofs-coq model-checking-wide contracts
 
 ## each seeded fault must break a proof
 prove-faults: deps

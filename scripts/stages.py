@@ -320,6 +320,7 @@ STAGES = (
     # make prove. Where nothing is kept WP takes two cores half an hour, and so does the model
     # checking: .ci/run gives them a time (WITHIN).
     Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=(), limit=2 * 3600),
+    Stage("proofs-wp-smoke", "proofs/wp/run --smoke", WP, tiers=("deep",), limit=2 * 3600),
     Stage("model-checking-wide", "TIER=wide proofs/cbmc/run", ("cbmc",), tiers=(), limit=2 * 3600),
     Stage("proofs-wp-faults", "scripts/faults --by wp", WP, tiers=("deep",), limit=2 * 3600),
     Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=ABOVE_QUICK, cores=1),

@@ -11,6 +11,9 @@ Where the record names a clause of the function's contract, a goal of that claus
 A goal is part of the contract (what callers rely on, what callees need, and that no behaviour is
 undefined), or it is a step of a proof (an assertion, an invariant of a loop, what ghost code
 needs). A fault that only a step notices may break no promise; the last line counts both.
+
+Where the clause is `contradiction`, the fault makes a contract say what cannot be. All would follow
+from it, so that every goal is proved; a smoke test of the function must then fail.
 """
 
 import functools
@@ -30,6 +33,8 @@ PARTS = ("include", "ref", "proofs/wp", "proofs/logic")  # what a proof reads
 # the limits of proofs/wp/run, until one stays open or so many are proved.
 FIRST, TRIES = 5, 4
 STEPS = r"_(assert(?!_rte_)|check|loop|lemma)_"  # how they go on after the function's name
+
+CONTRADICTION = "contradiction"  # instead of a clause: smoke tests
 
 Goals = dict[str, dict[str, tuple[int, int, int]]]
 
@@ -128,6 +133,8 @@ class ByWp(Who):
         begin, (unit, function, clause) = time.monotonic(), fault.proof
         tree = self.faulted(fault)
         left: list[str] | None
+        if clause == CONTRADICTION:
+            return contradicts(tree, unit, function)
         if clause:
             left, log = tree.open_of_clause(unit, function, clause, FIRST)
         else:
@@ -169,6 +176,18 @@ class ByWp(Who):
             f"noticed by a contract {self.kinds['contract']}, by a step of a proof alone "
             f"{self.kinds['step']}; controls {len(self.controls)}"
         ]
+
+
+def contradicts(tree: Any, unit: str, function: str) -> Outcome:
+    goals, log, _ = tree.smoke(unit, [function])
+    if goals is None:
+        return Outcome(Verdict.ERROR, f"{unit}, {function}: Frama-C fails", log)
+    found = [name for group in goals for name in open_goals(goals, group)]
+    return Outcome(
+        Verdict.NOTICED if found else Verdict.NOT_NOTICED,
+        f"{unit}, {function}: {found[0] if found else 'no contradiction is found'}",
+        log,
+    )
 
 
 def open_goals(goals: Goals, function: str) -> list[str]:

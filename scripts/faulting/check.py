@@ -190,7 +190,7 @@ def of_wp(fault: Fault, words: list[str]) -> str | None:
     function, _, clause = words[-1].partition(".")
     if len(words) != 2 or (words[0], function) not in proved():
         return "proofs/wp/expected.txt has no such unit and function"
-    if clause and clause != "assigns" and clause not in ensured(function):
+    if clause not in ("", "assigns", "contradiction", *ensured(function)):
         return f"no contract of {function} has a clause `ensures {clause}:`"
     return None
 
