@@ -31,7 +31,7 @@
 struct cp_window {
     int keys;  /* W, the row's own position among them; 0: no window */
     int ahead; /* how far after its own position a row sees; 0: causal */
-    int kept;  /* the first so many positions are seen outside of the window, too */
+    int kept;  /* the first `kept` positions are seen outside of the window, too */
 };
 
 #define CP_MAX_WINDOW (1 << 30)
@@ -41,9 +41,9 @@ struct cp_window {
  *
  *     i = first[r] + (t - begin[r])    bits[i / 8] >> i % 8 & 1
  *
- * So a row has bits one behind the other, anywhere: rows may share them, and need not begin with a
- * byte. All zeros: no mask. Bits of keys that a row does not see by its window are not read. The
- * plan may leave out runs of which no row sees a key (MASK-4). The caller owns the arrays. */
+ * So a row has consecutive bits at any offset: rows may share them, and need not begin with a byte.
+ * All zeros: no mask. Bits of keys that a row does not see by its window are not read. The plan may
+ * leave out runs of which no row sees a key (MASK-4). The caller owns the arrays. */
 struct cp_mask {
     const unsigned char *bits; /* NULL: no mask */
     const size_t *first;       /* [query rows] the row's first bit; with bits not NULL */
@@ -63,13 +63,13 @@ struct cp_biases {
  *
  *     s -> cap tanh(s / cap) + slopes[a] (t - p) + biases.bias[a][i]    i of the distance
  *
- * in this order (SCORE-4); and what is weighed besides. All zeros: nothing. The cap is finite and
- * >= 0. Slopes, biases and sinks are finite, of either sign, and not checked. The caller owns
- * them. */
+ * in this order (SCORE-4); and the sink that is added. All zeros: no change, and no sink. The cap
+ * is finite and >= 0. Slopes, biases and sinks are finite, of either sign, and not checked. The
+ * caller owns them. */
 struct cp_scores {
     double cap;           /* SCORE-1: > 0; 0: none */
     const double *slopes; /* [h] SCORE-2: bias by distance (ALiBi); NULL: none */
-    const double *sinks;  /* [h] SCORE-3: the score of one key more, whose value is zeros; it is
+    const double *sinks;  /* [h] SCORE-3: the score of one extra key, whose value is zeros; it is
                            * neither scaled nor changed, and all rows see it; NULL: none */
     struct cp_biases biases;
 };

@@ -5,14 +5,14 @@
  *     cp_batch_put()     once for a module, when it is encoded: chunks for its keys and values
  *     cp_batch_join()    a prompt of items, with chunks for what it adds
  *     cp_batch_plan()    the plan of the batch, which cp_attend() and its like take (runs.md)
- *     cp_batch_append()  a token more of a prompt
+ *     cp_batch_append()  one more token of a prompt
  *     cp_batch_leave()   a prompt has ended
  *     cp_batch_drop()    a module is no longer wanted; items without users also leave by
  *                        themselves when chunks are needed
  *
  * Keys and values are the caller's: where the runs say, after put, join and append and before
  * attention. Callers may read every field, and change them only through the functions below. A
- * batch takes no memory but in cp_batch_new(). */
+ * batch allocates only in cp_batch_new(). */
 #ifndef CHUNKPROOF_BATCH_H
 #define CHUNKPROOF_BATCH_H
 

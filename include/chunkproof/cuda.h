@@ -9,8 +9,8 @@
  *     cc program.c -I/usr/local/cuda/include -lchunkproof_cuda \
  *        $(pkg-config --cflags --libs chunkproof) -L/usr/local/cuda/lib64 -lcudart -lstdc++ -lm
  *
- * kernels/README.md says how the kernels work and what was checked. An earlier state of them has
- * run on one GPU, an H200, and was right there; what came later has run on the executor alone.
+ * kernels/README.md says how the kernels work and what was checked. An earlier version of them
+ * passed on one GPU, an H200; what came later has run only on the executor.
  *
  *     struct cp_cuda *cuda;
  *     size_t size = cp_cuda_workspace(&limits);
@@ -84,12 +84,12 @@ struct cp_cuda_limits {
                         chunks in use at once: at most the pool's capacity */
     int depth;       /* runs of a sequence, in a tree chunks on a path; at most CP_MAX_DEPTH */
 
-    /* Into how many pieces the runs of a sequence fall. A piece is runs one behind the other, which
-     * one list of sequences has, and each of which but the last is a full chunk. In a tree a range
-     * is a piece: 1: nothing is shared; 2: one prefix is; 3: all share a prefix and some share
-     * more; ... With modules: as many as a prompt has of modules and own texts, and one more for
-     * each gap and each partial chunk within one of these. At most CP_MAX_DEPTH; depth is always
-     * enough. */
+    /* Into how many pieces the runs of a sequence fall. A piece is a series of consecutive runs
+     * that the same list of sequences has, and of which all but the last are full chunks. In a tree
+     * each range is a piece: 1 if nothing is shared, 2 if one prefix is, 3 if all share a prefix
+     * and some share more, and so on. With modules, count a prompt's modules and its own texts, and
+     * add one for each gap and each partial chunk within them. At most CP_MAX_DEPTH; depth is
+     * always enough. */
     int levels;
 
     int n_heads;  /* h, at most 65535 */

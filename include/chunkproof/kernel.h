@@ -39,7 +39,7 @@
  * (RUNS-4). tests/example/modules_kernel.c is a complete one.
  *
  * A kernel for caches of keys without positions declares that (`keys`), and rotates keys as it
- * reads them. All its calls are such, of trees too.
+ * reads them. All its calls have such keys, even where the plan is that of a tree.
  *
  * A kernel that has a sliding window, shows a row keys after its own position, or has a mask of
  * bits, declares that (`masks`). A call then says which keys a row sees (WINDOW-1, MASK-1).
@@ -93,8 +93,8 @@ extern "C" {
 #define CP_PLANS_RANGES 1 /* of runs, whose descriptors serve ranges of sequences (RUNS-9) */
 #define CP_PLANS_LISTS  2 /* of runs, whose descriptors serve any sets of sequences (RUNS-2) */
 
-/* Which positions the keys in K have in them (RUNS-10). Those that have not their own are rotated
- * when they are read: by row t of the call's table `rotation`. */
+/* Which positions the keys in K have in them (RUNS-10). Keys without their own positions are
+ * rotated when they are read, by row t of the call's table `rotation`. */
 #define CP_KEYS_PLACED 0 /* their own; there is no table */
 #define CP_KEYS_RAW    1 /* none: t is the position of the key */
 #define CP_KEYS_LOCAL  2 /* as if their run began at position 0: t is the position of the run */
@@ -163,9 +163,9 @@ struct cp_kernel_call {
      *            t and a row at p, unless the kernel declares another x (CONV-8). NULL: no bias
      *   biases   SCORE-5: instead of slopes, never beside them: s becomes s + biases[a n_biases +
      *            i], where i is own_bias + p - t, but from 0 to n_biases - 1. NULL: no table
-     *   sinks    SCORE-3: for query head a, a key more with the score sinks[a], in nats, and a
-     *            value of zeros. It is not scaled, capped nor biased, and all rows see it. NULL:
-     *            none. A row that sees nothing but the sink gives zeros and the log-sum-exp
+     *   sinks    SCORE-3: for query head a, one extra key with the score sinks[a], in nats,
+     *            and a value of zeros. It is not scaled, capped or biased, and all rows see it.
+     *            NULL: none. A row that sees nothing but the sink gives zeros and the log-sum-exp
      *            sinks[a], unless the kernel declares another convention for rows without keys
      * A bias is added to the capped score, unless the kernel declares the other order (CONV-7).
      * Slopes, biases and sinks are finite, of either sign, and numbers of bfloat16. They and the
@@ -224,9 +224,10 @@ struct cp_kernel_call {
      *   n_tokens     its keys; of a tree c
      *   position     of the first of these; of a tree, how many keys come before it on the path
      * Of trees and ranges, `served` is 0, 1, ..., b - 1, so that these are the sequences [begin,
-     * end). Of a tree parents come before children; in other plans descriptors stand in any order.
-     * Of lists, the entries of `served` do so, too. Each list has two sequences or more, and none
-     * twice; some may have no rows. Descriptors may have one list, or parts of it.
+     * end). In the plan of a tree parents come before children; in other plans descriptors stand in
+     * any order. With lists, the entries of `served` also stand in any order. Each list has two
+     * sequences or more, and none twice; some may have no rows. Descriptors may have one list, or
+     * parts of it.
      *
      * A chunk may be in several descriptors, and in own runs of other sequences. In one call it has
      * one n_tokens, and a sequence has it once. It has one position where keys are placed; else it
@@ -343,11 +344,11 @@ struct cp_kernel_class {
      * q . (rotated k) is (c q_x + s q_y, c q_y - s q_x) . k, and this is rounded then. */
     int rotated;
     /* Of a cache of 8 bits: the type of its numbers times their scales when they are multiplied, of
-     * K and of V: CP_FP32 (not rounded), CP_FP16 or CP_BF16. Of what is plain it counts for
-     * nothing. A key is rotated after that, and rounded to `rotated` then: both roundings count.
-     * Instead of each number, a kernel may multiply what NUM-19 has: the query, the score or
-     * `scale`; the weight before it is rounded to `weights`, or o, where all keys of it have one
-     * scale. Products in 8 bits, as with a query or P rounded to E4M3, are of no class. */
+     * K and of V: CP_FP32 (not rounded), CP_FP16 or CP_BF16. Ignored for plain K or V. A key is
+     * rotated after that, and then rounded to `rotated`: both roundings count. Instead of each
+     * number, a kernel may multiply what NUM-19 has: the query, the score or `scale`; the weight
+     * before it is rounded to `weights`, or o, where all keys of it have one scale. Products in 8
+     * bits, as with a query or P rounded to E4M3, are of no class. */
     int k_dequantised, v_dequantised;
     /* Where the scale stands (CONV-4): CP_SCALES_SCORES, or the type to which the numbers of the
      * query are rounded once they are multiplied by the scale: CP_SCALES_QUERY_FP16 or
@@ -392,10 +393,11 @@ struct cp_kernel_class {
     /* Of tanh, where scores are capped (NUM-15): a relative error, and an absolute one beside it,
      * from 0 to 2^-6 each. 2^-22 and 0 hold for tanhf(), 2^-10 and 0 for tanh.approx.f32 of a GPU.
      * A tanh that is made of exponentials, as 1 - 2 / (exp(2 x) + 1), has the absolute error 2^-21.
-     * A kernel that caps declares one of them at least. The other operations, on caps, biases and
-     * sinks, are rounded as sums of scores are, or in binary32 after sums of tensor cores; NUM-15
-     * counts them, also where log2(e) is in the cap, slopes, biases or sinks. A bias by slope is
-     * one product, slope x. A sum of two, as slope (t - t_0) + slope (t_0 - p), errs more. */
+     * A kernel that caps scores must declare at least one of them. The other operations, on caps,
+     * biases and sinks, are rounded as sums of scores are, or in binary32 after sums of tensor
+     * cores; NUM-15 counts them, also where log2(e) is in the cap, slopes, biases or sinks. A bias
+     * by slope is one product, slope x. A sum of two, as slope (t - t_0) + slope (t_0 - p), errs
+     * more. */
     double tanh_error, tanh_absolute;
 
     /* Relative error of the division by n, or of 1 / n and the product with it, beside one rounding

@@ -36,7 +36,7 @@ void cp_norm_layer(double *y, const double *x, const float *weight, const float 
 
 /* y[t] = weight x[t] + bias for each of n rows (LAYER-4): x is [n][n_in], weight [n_out][n_in],
  * bias [n_out] or NULL, and y [n][n_out]. Each number of y is summed from the first product on and
- * the bias added last, so that a row has the same bits in any company. */
+ * the bias added last, so that a row gets the same bits whatever other rows there are. */
 /*@
   requires sizes: 0 <= n && 0 <= n_out && 0 <= n_in && rows_countable(n, n_in) &&
     rows_countable(n, n_out) && rows_countable(n_out, n_in);

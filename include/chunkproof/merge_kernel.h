@@ -28,7 +28,7 @@
  *
  * What it must take (MERGING-9):
  *   - Some parts have no key: their log-sum-exp is -infinity (but see `empty_l`), and what is in
- *     their output counts for nothing. It may be a NaN, an infinity or a large number (but see
+ *     their output is ignored. It may be a NaN, an infinity or a large number (but see
  *     `empty_o`).
  *   - In some rows no part has a key (but see `never`). They give zeros and -infinity (but see
  *     `empty_out`, `empty_lse`).

@@ -25,7 +25,7 @@ extern "C" {
 #define CP_MERGING_MOST_SUM  0x1p64
 
 /* The question: one query row and head. A part without keys has the log-sum-exp -INFINITY, and its
- * output counts for nothing. */
+ * output is ignored. */
 struct cp_merging_row {
     int n_parts;       /* P, from 0 to CP_TOLERANCE_MOST */
     int head_dim;      /* d, from 0 to CP_TOLERANCE_MOST */

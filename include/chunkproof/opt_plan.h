@@ -52,11 +52,11 @@ void cp_opt_plan_free(struct cp_opt_plan *plan);
  * written from one end to the other. */
 int cp_opt_plan_update(struct cp_opt_plan *plan, const struct cp_opt_tree *tree);
 
-/* Writes the same plan for the functions of attend.h and opt.h: rows with their chunks, in the
+/* Writes the same plan for the functions of attend.h and opt.h: sequences with their chunks, in the
  * caller's memory (cp_plan_new()). If *to is an earlier export from the same tree, it is updated.
- * Its rows go by index, and so do query rows, results and query_begin of struct cp_attention: row i
- * is that of the sequence with the handle plan->sequence[i]. Indices move when sequences come and
- * go. Linear in the sum of the path lengths; linear in b when only lengths have changed. Fails with
+ * Its sequences go by index, and so do query rows, results and query_begin of struct cp_attention:
+ * sequence i is the one with the handle plan->sequence[i]. Indices move when sequences come and go.
+ * Linear in the sum of the path lengths; linear in b when only lengths have changed. Fails with
  * CP_ERROR_SHAPE when the plan does not fit the bounds of limits.h; *to is then unchanged. */
 int cp_opt_plan_export(const struct cp_opt_plan *plan, struct cp_plan *to);
 

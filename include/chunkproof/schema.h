@@ -8,8 +8,8 @@
  *   cp_segments_check()  for each prompt: may it add these segments?
  *   cp_prompt_place()    for each prompt: which positions has each segment?
  *
- * None takes memory of its own: they do not recurse. The first three take time in proportion to the
- * number of parts, and cp_segments_check() to that of segments. */
+ * None allocates memory or recurses. The first three take time in proportion to the number of
+ * parts, and cp_segments_check() to that of segments. */
 #ifndef CHUNKPROOF_SCHEMA_H
 #define CHUNKPROOF_SCHEMA_H
 
@@ -113,9 +113,9 @@ int cp_segments_check(const struct cp_part *schema, int n_parts, const int *impo
 
 /* Writes where the segments of a prompt stand (MOD-6), in their order: segment i has the positions
  * [placed[i], placed[i] + segments[i].size), of 0 to CP_MAX_POSITIONS. It begins where its import
- * ends, if no text or param of the prompt and no segment before it has one of its positions. Else,
- * and behind -1, it begins behind part 0 and all segments before it. So a segment without tokens
- * begins where its import ends, always.
+ * ends, if no text or param of the prompt and no segment before it has one of its positions.
+ * Otherwise, or if `behind` is -1, it begins after part 0 and all segments before it. So a segment
+ * without tokens begins where its import ends, always.
  *
  * Takes the parts and imports that the checks above allow, and the layout of the parts.
  *

@@ -134,7 +134,7 @@ struct cp_format cp_format_flushing(struct cp_format format); /* subnormal numbe
 */
 struct cp_counts cp_counts_of_chunks(int chunk_size, int n_chunks);
 
-/* NUM-20: so many additions of binary32 stand for one of the type, CP_FP16 or CP_BF16. */
+/* NUM-20: how many binary32 additions equal one of the type, CP_FP16 or CP_BF16. */
 /*@
   requires type: type == CP_FP16 || type == CP_BF16;
   assigns \nothing;
