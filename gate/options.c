@@ -404,10 +404,10 @@ static const char of_explain[] = "Runs cases that `chunkproof gate --save` kept,
                                  "a few cases like it, which explain runs as well; which wider "
                                  "declaration would make the results right;\n"
                                  "which bytes outside of the keys matter. The mistake that gives "
-                                 "the most numbers comes first. Of several\n"
-                                 "cases of a kernel one may tell more than another. Of a kernel "
-                                 "that merges, it says what the wrong rows\n"
-                                 "and heads have in common, and the right ones have not.\n";
+                                 "the most numbers comes first. Try\n"
+                                 "several cases of a kernel; some tell more. Of a kernel that "
+                                 "merges, it says what the wrong rows and\n"
+                                 "heads have in common, and the right ones have not.\n";
 
 static const char replay_options[] =
     "A case is described by how it is made: its values; its sizes (h, h_kv, d, c); what is\n"

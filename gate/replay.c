@@ -52,9 +52,8 @@ static void print_finding(const struct ran *ran, enum came_of_it came) {
     printf("%s%s%s: %s\n", came == NOT_JUDGED ? "no verdict" : ran->verdict,
            f->clause[0] != '\0' ? "; breaks " : "", f->clause, ran->line);
     if (came == NOT_JUDGED) {
-        printf(
-            "  nothing can be claimed of %lld of its %lld numbers for this arithmetic (NUM-12)\n",
-            f->unclaimed, f->compared + f->unclaimed);
+        printf("  no bound holds for %lld of its %lld numbers in this arithmetic (NUM-12)\n",
+               f->unclaimed, f->compared + f->unclaimed);
     } else if (came == WRONG) {
         put_clean("  ", f->text, "\n");
     }

@@ -575,7 +575,7 @@ ok "help" status 0 --help
 ok "a kernel as source" status 0 --kernel tests/example/paged_kernel.c --cases 20
 ok "right numbers that are unusual" unusual
 ok "other bits in another process" other_process
-ok "an arithmetic so wide that nothing can be claimed" wide
+ok "an arithmetic so wide that no bound holds" wide
 ok "a source that does not compile" wrong "it does not compile" --kernel "$work/bad.c"
 ok "no kernel" wrong "--kernel FILE is missing"
 ok "no such kernel" wrong "No such file" --kernel "$work/none.so"

@@ -81,7 +81,7 @@ static int report_all(struct work *work) {
         .is_interrupted = work->run.prompts < work->settings.prompts && !work->run.is_broken,
     };
     if (work->run.is_broken) {
-        fputs("chunkproof simulate --modules: a tier holds something else than its account says\n",
+        fputs("chunkproof simulate --modules: the contents of a tier do not match its account\n",
               stderr);
         return EXIT_FINDING;
     }

@@ -90,7 +90,7 @@ void modules_options_help(void) {
         "  --tokens WHAT         what a token is: words (default) or bytes\n"
         "or one that is made up:\n"
         "  --count N             modules (32)\n"
-        "  --union N             N modules after the other are a union (0: no unions)\n"
+        "  --union N             every N consecutive modules are a union (0: no unions)\n"
         "  --least N, --most N   tokens of a module: at random from least to most (256, 2048)\n"
         "  --system N            tokens that every prompt has (64)\n"
         "  --param N             tokens of a param that each module has (0: none)\n"
@@ -127,7 +127,7 @@ void modules_options_help(void) {
         "\n"
         "exit status:\n"
         "  0    simulated, whatever the figures are\n"
-        "  1    a finding: a tier holds something else than its account says\n"
+        "  1    a finding: the contents of a tier do not match its account\n"
         "  2    bad use, an error in a file, no memory, or output that cannot be written\n"
         "  130  interrupted with Ctrl-C; the report covers the prompts until then\n",
         stdout);

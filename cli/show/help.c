@@ -37,7 +37,8 @@ void show_help(FILE *out) {
           "      --window W       the last W keys, the row's own among them, 1..4194304\n"
           "                       (WINDOW-1; default: all)\n"
           "      --ahead A        and A after its own, 0..4194304 (default 0)\n"
-          "      --kept N         and the first N beside the window, 0..4194304 (default 0)\n"
+          "      --kept N         and the first N, outside of the window too, 0..4194304\n"
+          "                       (default 0)\n"
           "      --rows N         N rows at the last positions, 1..64 (default 1)\n"
           "      --tree PARENTS   the last tokens are a tree of speculative tokens, with a\n"
           "                       row each: 0,0,1,2 has the parents of nodes 1, 2, 3, 4;\n"
@@ -50,8 +51,8 @@ void show_help(FILE *out) {
           "      --sinks          a sink, which each row merges once (SCORE-3)\n"
           "\n"
           "pages that are no chunks:\n"
-          "      --page-size N    pages of N keys, 1..256, beside the chunks, and the page\n"
-          "                       tables as engines have them (CONV-11)\n"
+          "      --page-size N    also draw pages of N keys, 1..256, and the page tables as\n"
+          "                       engines have them (CONV-11)\n"
           "\n",
           out);
     fputs("a script is UTF-8 text with one operation in each line:\n"

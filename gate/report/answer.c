@@ -325,8 +325,8 @@ char *gate_no_answer(const struct gate_report *report) {
                 r->cases, r->asked, GATE_LEAST_CASES);
     } else if (r->cases > 0) {
         fprintf(out,
-                "nothing can be claimed of %lld numbers for this arithmetic (NUM-12), too many for "
-                "a verdict: it is too coarse for the larger scores of the cases, or declared wider "
+                "no bound holds for %lld numbers in this arithmetic (NUM-12), too many for a "
+                "verdict: it is too coarse for the larger scores of the cases, or declared wider "
                 "than the kernel is. A longer step allows more keys%s%s",
                 gate_unclaimed(r), gate_what_of_parts(report->kernel),
                 r->cases < FEW_CASES ? "; or ask for more cases" : "");

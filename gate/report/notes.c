@@ -31,8 +31,8 @@ static void note_unclaimed(FILE *out, const struct gate_report *report) {
     long long unclaimed = gate_unclaimed(report->result);
     if (unclaimed > 0 && !gate_claims_too_little(report->result)) {
         fprintf(out,
-                "for %lld more numbers nothing can be claimed: the bound of this arithmetic is "
-                "infinite, or an infinity may be right (NUM-12)",
+                "no bound holds for %lld more numbers: the bound of this arithmetic is infinite, "
+                "or an infinity may be right (NUM-12)",
                 unclaimed);
         note_unjudged(out, report);
     }
