@@ -30,12 +30,12 @@ static struct opt_scratch scratch_of(const struct opt_call *call, int thread) {
     return s;
 }
 
-/* A query row and head that is finished. */
+/* A query row and head that is finished. Its partial results are source[i] + of_sequence, i from 0
+ * to n_sources - 1: the row is that far behind the first of its sequence. */
 struct result {
     const struct opt_call *call;
     const size_t *source;
-    size_t n_sources, of_sequence,
-        head; /* partial results: of_sequence behind the first of the sequence */
+    size_t n_sources, of_sequence, head;
     float m, n;
     float *o;
 };

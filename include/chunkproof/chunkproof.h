@@ -10,12 +10,11 @@
  *                     cp_attend()
  *   cp_tree_leave() when a sequence is finished; after cp_tree_fork(), the cp_kv_copy() that it
  *                     asks for
- *
- * With the tree of opt_tree.h the order is the same, except for handles and plans: - Sequences have
- * handles. Token p of sequence s is in slot p % c of chunk number p / c of
- *   cp_opt_tree_path(tree, s).
- * - Before each iteration call cp_opt_plan_update(), then cp_opt_plan_export() to a plan made by
- *   cp_plan_new(). cp_attend() and cp_opt_attend() take that plan; its rows go by index.
+  * With the tree of opt_tree.h the order is the same, except for handles and plans:
+ *   - Sequences have handles. Token p of sequence s is in slot p % c of chunk number p / c of
+ *     cp_opt_tree_path(tree, s).
+ *   - Before each iteration call cp_opt_plan_update(), then cp_opt_plan_export() to a plan made by
+ *     cp_plan_new(). cp_attend() and cp_opt_attend() take that plan; its sequences go by index.
  *
  * Prompts that have modules in common are no paths of a tree: see batch.h, and
  * tests/example/serving_modules.c.

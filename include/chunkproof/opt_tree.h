@@ -2,14 +2,13 @@
 /* The prefix tree for a serving engine (opt/README.md). Clause by clause (spec/tree.md) its
  * functions do what cp_tree_*() of tree.h do. The cost of an operation does not grow with the
  * number of sequences that have nothing in common with the one at hand.
- *
- * What differs for the caller: - The caller chooses the sizes when it makes a tree (struct
- * cp_opt_sizes). This is one allocation,
- *   and nothing is allocated afterwards.
- * - A sequence has a handle, 0 .. max_sequences-1, which it keeps until it leaves; then another
- *   sequence may get it. `sequence` in every argument and result is a handle. cp_opt_tree_index()
- *   gives its index, which moves when sequences come and go.
- * - One append may list its sequences in any order, each once. They get new chunks in that order.
+  * What differs for the caller:
+ *   - The caller chooses the sizes when it makes a tree (struct cp_opt_sizes). This is one
+ *     allocation, and nothing is allocated afterwards.
+ *   - A sequence has a handle, 0 .. max_sequences-1, which it keeps until it leaves; then another
+ *     sequence may get it. `sequence` in every argument and result is a handle.
+ *     cp_opt_tree_index() gives its index, which moves when sequences come and go.
+ *   - One append may list its sequences in any order, each once. They get new chunks in that order.
  *
  * Callers may read all fields, and change them only through the functions below.
  *

@@ -35,10 +35,11 @@ struct cp_score_arithmetic {
  *
  * `above` and `below` say where references lie. A reference is at most `above` more than the
  * largest computed score of the keys so far. It is at most `below` less than that score, and at
- * most `below` less than the reference before it. Three examples: - The running maximum: both are
- * 0. - A maximum that stays until a score exceeds it by x: below = x. - A state that is divided at
- * once (NUM-8), whose reference is a log-sum-exp: above = the logarithm
- *   of the number of keys, plus the error of the log-sum-exp; below = that error. */
+ * most `below` less than the reference before it.  Three examples:
+ *   - The running maximum: both are 0.
+ *   - A maximum that stays until a score exceeds it by x: below = x.
+ *   - A state that is divided at once (NUM-8), whose reference is a log-sum-exp: above = the
+ *     logarithm of the number of keys, plus the error of the log-sum-exp; below = that error. */
 struct cp_arithmetic {
     struct cp_score_arithmetic score;
     double u_arg, u_ref, u_move; /* of the argument of the exponential */
