@@ -5,7 +5,8 @@
     scripts/clauses.py            checks: headings numbered without gaps, every clause that is cited
                                   anywhere exists, every clause but those of MODEL and ERRATA is
                                   cited in the code and in a test or proof; those of IN_COQ_ALONE,
-                                  which no code has, in a file of proofs/coq
+                                  which no code has, in a file of proofs/coq; spec/README.md names
+                                  each chapter with the clauses that it has
     scripts/clauses.py --table    clause -> code -> proof -> test
 
 Exit status: 0 all right, 1 a finding, 2 bad use.
@@ -80,6 +81,34 @@ def findings(clauses: list[Clause], code: Where, proof: Where, test: Where,
             yield f"{family}-{number}: cited in no test and no proof"
 
 
+# One clause of a list such as `NUM-1, 2, 16 to 18`, or several; without a family, that before it.
+LISTED = re.compile(r"(?:([A-Z]+)-)?(\d+)(?: (?:\.\.|to) (\d+))?")
+
+
+def listed(cell: str) -> list[Clause]:
+    found: list[Clause] = []
+    family = ""
+    for m in LISTED.finditer(cell):
+        family = m[1] or family
+        found += [(family, number) for number in range(int(m[2]), int(m[3] or m[2]) + 1)]
+    return found
+
+
+def wrong_chapters() -> Iterator[str]:
+    """The table of spec/README.md, against the headings of the chapters."""
+    text = (ROOT / "spec" / "README.md").read_text()
+    rows = dict(re.findall(r"^\| \[(\w+\.md)\]\(\1\) \| ([^|]*) \|", text, re.M))
+    for chapter in sorted((ROOT / "spec").glob("*.md")):
+        if chapter.name == "README.md":
+            continue
+        has = {(m[2], int(m[3])) for m in HEADING.finditer(chapter.read_text())}
+        if chapter.name not in rows:
+            yield f"spec/README.md: its table has no row for {chapter.name}"
+        elif differ := sorted(has ^ set(listed(rows[chapter.name]))):
+            yield (f"spec/README.md: {chapter.name} is said to have {rows[chapter.name]}; wrong: "
+                   + ", ".join(f"{family}-{number}" for family, number in differ))
+
+
 def table(clauses: Iterable[Clause], code: Where, proof: Where, test: Where) -> None:
     print("| clause | code | proof | test |\n| --- | --- | --- | --- |")
     for family, number in clauses:
@@ -100,7 +129,7 @@ def main() -> int:
     if sys.argv[1:]:
         table(clauses, code, proof, test)
         return 0
-    found = list(findings(clauses, code, proof, test, others))
+    found = [*findings(clauses, code, proof, test, others), *wrong_chapters()]
     print("\n".join(found + [f"clauses {len(clauses)}, findings {len(found)}"]))
     return 1 if found else 0
 

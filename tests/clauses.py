@@ -89,6 +89,15 @@ class Clauses(unittest.TestCase):
                 file.write(text.replace(heading, f"{heading}| {clause} | - |\n"))
         return change
 
+    @staticmethod
+    def replaces(path: str, old: str, new: str) -> Change:
+        def change(copy: str) -> None:
+            file = pathlib.Path(copy, path)
+            text = file.read_text(encoding="utf-8")
+            assert text.count(old) == 1, old
+            file.write_text(text.replace(old, new), encoding="utf-8")
+        return change
+
     @classmethod
     def new_clause(cls, *texts: tuple[str, str]) -> Change:
         """A clause that the chapters do not have yet, and texts at the ends of
@@ -111,6 +120,12 @@ class Clauses(unittest.TestCase):
                  "-8: cited nowhere"),
                 ("clauses.py", self.appends("spec/pool.md", "### POOL%s New\n" % "-9"),
                  "are numbered"),
+                ("clauses.py", self.replaces("spec/README.md", "; LM-1 .. 5 |", "; LM-1 .. 4 |"),
+                 "tokens.md is said to have TOKEN-1 .. 7; LM-1 .. 4; wrong: LM-5\n"),
+                ("clauses.py", self.replaces("spec/README.md", "NUM-3 to 15, 19", "NUM-3 to 16, 19"),
+                 "wrong: NUM-16\n"),
+                ("clauses.py", self.replaces("spec/README.md", "| [fast.md]", "| [tokens.md]"),
+                 "no row for fast.md\n"),
                 ("traceability.py", self.new_clause(), "-8: no proof"),
                 ("traceability.py",
                  self.new_clause(("proofs/cbmc/plan.c", 'CHECK("{}: right", 1);\n')),
