@@ -224,9 +224,9 @@ struct cp_kernel_call {
      *   n_tokens     its keys; of a tree c
      *   position     of the first of these; of a tree, how many keys come before it on the path
      * Of trees and ranges, `served` is 0, 1, ..., b - 1, so that these are the sequences [begin,
-     * end). In the plan of a tree parents come before children; in other plans descriptors stand in
-     * any order. With lists, the entries of `served` also stand in any order. Each list has two
-     * sequences or more, and none twice; some may have no rows. Descriptors may have one list, or
+     * end). In a tree's plan parents come before children; in other plans descriptors stand in any
+     * order. With lists, the entries of `served` also stand in any order. Each list has two
+     * sequences or more, and none twice; some may have no rows. Descriptors may share a list or
      * parts of it.
      *
      * A chunk may be in several descriptors, and in own runs of other sequences. In one call it has
@@ -393,11 +393,10 @@ struct cp_kernel_class {
     /* Of tanh, where scores are capped (NUM-15): a relative error, and an absolute one beside it,
      * from 0 to 2^-6 each. 2^-22 and 0 hold for tanhf(), 2^-10 and 0 for tanh.approx.f32 of a GPU.
      * A tanh that is made of exponentials, as 1 - 2 / (exp(2 x) + 1), has the absolute error 2^-21.
-     * A kernel that caps scores must declare at least one of them. The other operations, on caps,
-     * biases and sinks, are rounded as sums of scores are, or in binary32 after sums of tensor
-     * cores; NUM-15 counts them, also where log2(e) is in the cap, slopes, biases or sinks. A bias
-     * by slope is one product, slope x. A sum of two, as slope (t - t_0) + slope (t_0 - p), errs
-     * more. */
+     * A kernel that caps scores must declare at least one. The other operations, on caps, biases
+     * and sinks, are rounded as sums of scores are, or in binary32 after sums of tensor cores.
+     * NUM-15 counts them, also where log2(e) is in the cap, slopes, biases or sinks. A bias by
+     * slope is one product, slope x; slope (t - t_0) + slope (t_0 - p) errs more. */
     double tanh_error, tanh_absolute;
 
     /* Relative error of the division by n, or of 1 / n and the product with it, beside one rounding
