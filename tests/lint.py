@@ -182,6 +182,28 @@ class Python(InTree):
         self.assertEqual(self.run_script("ruf")[0], 2)
 
 
+class Length(InTree):
+    """scripts/lint, by awk alone."""
+    script = "lint"
+
+    def run_script(self, *arguments: str) -> tuple[int, str]:
+        run = subprocess.run(["bash", str(self.tree / "scripts" / "lint"), "awk"],
+                             check=False, capture_output=True, text=True)
+        return run.returncode, run.stdout + run.stderr
+
+    def test_lint_a_file_of_601_lines(self) -> None:
+        for name in ("ref/tree.c", "kernels/v3.cu", "tests/x.sh", "gate/case/recipe.h"):
+            self.write({name: "\n" * 600})
+            self.assertEqual(self.run_script()[0], 0, name)
+            self.finds({name: "\n" * 601}, f"{name}: 601 lines; at most 600")
+            self.write({name: ""})
+
+    def test_lint_the_map_of_the_gate_has_201_lines(self) -> None:
+        self.write({"gate/gate.h": "\n" * 200})
+        self.assertEqual(self.run_script()[0], 0)
+        self.finds({"gate/gate.h": "\n" * 201}, "gate/gate.h: 201 lines; at most 200")
+
+
 class Rooms(InTree):
     script = "rooms.py"
     FILES: ClassVar[dict[str, str | bytes]] = {
