@@ -322,6 +322,11 @@ def wrong_form(form: dict[str, Any]) -> Iterator[str]:
 
 
 def wrong_hooks(hooks: dict[str, Any]) -> Iterator[str]:
+    """They exist, and what scripts/lint checks by Python alone is among them."""
+    entries = " ".join(hook["entry"] for of in hooks["repos"] for hook in of["hooks"])
+    for script in re.findall(r'^check ".*" python3 (scripts/\S+)', text_of("scripts/lint"), re.M):
+        if script not in entries.split():
+            yield f"scripts/lint has {script}, and no hook has"
     for repository in hooks["repos"]:
         if repository["repo"] != "local":
             yield f"{repository['repo']} needs the network"
@@ -451,7 +456,9 @@ class Door(unittest.TestCase):
             self.assertNotEqual(list(wrong_form(broken)), [], new)
         hooks = text_of(".pre-commit-config.yaml")
         for old, new in (("repo: local", "repo: https://example.org/x"),
-                         ("scripts/layers.py", "scripts/layer.py"), ("--check", "--chek")):
+                         ("scripts/layers.py", "scripts/layer.py"), ("--check", "--chek"),
+                         ("entry: scripts/text_lint.py", "entry: scripts/layers.py"),
+                         ("entry: scripts/rooms.py", "entry: scripts/layers.py")):
             broken = Strict(hooks.replace(old, new)).get_data()
             self.assertNotEqual(list(wrong_hooks(broken)), [], new)
 
