@@ -9,7 +9,7 @@
     scripts/text_lint.py [paths|built|columns]...     all without a name
 
 It looks at the files that git tracks, and at new ones that git does not ignore. Data is not text:
-fuzz inputs, golden outputs, saved cases, the proofs' expected.txt, the licence. Exit status 0
+fuzz inputs, golden outputs, saved cases, expected counts of proofs, the licence. Exit status 0
 right, 1 a finding, 2 bad use.
 """
 import io
@@ -30,13 +30,20 @@ DATA = re.compile(r"^(LICENSE$|fuzz/corpus/|tests/golden/|tests/gate/cases/)"
 BUILT_NAMES = re.compile(r"\.(o|a|so|d|gcda|gcno|vo|vok|vos|glob|pyc|goto)$|(^|/)__pycache__/")
 BUILT_BYTES = (b"\x7fELF", b"!<arch>\n", b"\xcf\xfa\xed\xfe", b"MZ")
 CODE = r"c|h|cu|cuh|cpp|py|sh|bash|v|md|mk|awk"
-PATH = re.compile(r"(?<![\w./$<}>*{=-])(?:\.\./)*((?:[\w.-]+/)+[\w.-]*\w|\w[\w-]*\.(?:" + CODE +
-                  r"))(?![\w*{(=])")
+ENDINGS = CODE + r"|json|txt|faults|csv|dict|yml|toml|ini"
+PATH = re.compile(r"(?<![\w./$<}>*{=-])(?:\.\./)*((?:[\w.-]+/)+[\w.-]*\w|\w[\w-]*\.(?:" +
+                  ENDINGS + r"))(?![\w*{(=])")
+IS_FILE = re.compile(r"\w\.(?:" + ENDINGS + r")$")
 
 # Names of files that are not the tree's: a user's, the system's, and those that a command writes;
 # and of a project that is called as a file.
 FOREIGN = {"llama.cpp", "mine.c", "mine.cu", "kernel.c", "kernel.cu", "kernel.cpp", "wrong.c",
-           "wrong.cu", "program.c", "dlfcn.h", "index.md", "tightness.md", "rules.md"}
+           "wrong.cu", "program.c", "dlfcn.h", "index.md", "tightness.md", "rules.md", "bench.txt",
+           "bench.csv", "cost.json", "cases.json", "gate.json", "gate.txt", "mutants.csv",
+           "mutants.json", "races.json", "report.json", "right.json", "rules.csv", "tightness.csv",
+           "wrong.json"}
+# First parts of paths that lead elsewhere: what is built, a user's files, and other projects.
+ELSEWHERE = {"build", "src", "csrc", "ggml-org"}
 
 
 def tracked() -> list[str]:
@@ -70,6 +77,8 @@ def built(names: list[str]) -> Iterator[str]:
 
 def columns_of(line: str) -> int:
     """Columns of a terminal: a wide character takes two, a combining one none."""
+    if line.isascii():
+        return len(line)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF"
                else 1 for c in line)
 
@@ -84,20 +93,29 @@ def columns(names: list[str]) -> Iterator[str]:
 
 # ---- Paths ----
 
+def blank(text: str) -> str:
+    """Nothing, in as many lines and columns."""
+    return re.sub(r"[^\n]", " ", text)
+
+
 def prose_of(name: str, text: str) -> str:
     """What a person reads, each line where it stands: a document, or a source's comments."""
     if name.endswith(".md"):
         return text
     if name.endswith((".c", ".h", ".cu", ".cpp")):
-        kept = [" "] * len(text)
+        kept, end = "", 0
         for match in re.finditer(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|//[^\n]*', text, re.DOTALL):
             if not match[0].startswith(('"', "/*@", "//@")):  # a contract is code
-                kept[match.start():match.end()] = match[0]
-        return "".join(kept[i] if text[i] != "\n" else "\n" for i in range(len(text)))
+                kept += blank(text[end:match.start()]) + match[0]
+                end = match.end()
+        return kept + blank(text[end:])
     if name.endswith(".v"):
-        return "\n".join(text.splitlines())
+        return text
     if name.endswith(".py") or re.match(r"#!.*python", text):
         return python_prose(text)
+    if name.endswith((".yml", ".toml", ".ini")):  # behind values, too
+        return "\n".join(line[m.end():] if (m := re.search(r"(?:^|\s)#", line)) else ""
+                         for line in text.splitlines())
     if name.endswith((".sh", ".bash", ".mk")) or text.startswith("#!") or name == "Makefile":
         return "\n".join(line if re.match(r"\s*#(?!!)", line) else "" for line in text.splitlines())
     return ""
@@ -127,6 +145,8 @@ def exists(path: str, by: str, names: set[str], folders: set[str], bases: set[st
         return path in bases
     beside = os.path.normpath(os.path.join(os.path.dirname(by), path))
     places = [path, beside, f"include/{path}", f"tests/{path}"]
+    if by.startswith("proofs/"):  # whose rooms name each other
+        places.append(f"proofs/{path}")
     return any(place in names or place.rstrip("/") in folders for place in places)
 
 
@@ -141,8 +161,10 @@ def paths(names: list[str]) -> Iterator[str]:
         for number, line in enumerate(prose.splitlines(), 1):
             for match in PATH.finditer(line):
                 path = match[1].rstrip(".")
-                if "/" in path and path.split("/")[0] not in tops:
-                    continue  # no path of this tree
+                first = path.split("/")[0]
+                if "/" in path and first not in tops and (first in ELSEWHERE or
+                                                          not IS_FILE.search(path)):
+                    continue  # no path of this tree: K/V, 1/2, tokens/s
                 if not is_placeholder(path) and not exists(path, name, known, folders, bases):
                     yield f"{name}:{number}: {path} does not exist"
 

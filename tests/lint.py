@@ -76,6 +76,31 @@ class Text(InTree):
         self.finds({"tests/x.sh": "#!/bin/sh\n# as tests/none.sh\n"},
                    "tests/x.sh:2: tests/none.sh does not exist", "paths")
 
+    def test_lint_a_path_that_begins_in_the_middle(self) -> None:
+        files: dict[str, str | bytes] = {"cli/show/show.h": "/* Scripts: show/script.c. */\n",
+                                         "cli/show/script.c": ""}
+        self.finds(files, "cli/show/show.h:1: show/script.c does not exist", "paths")
+        self.passes({"cli/show/show.h": "/* Scripts: script.c, cli/show/script.c. */\n"}, "paths")
+
+    def test_lint_a_room_of_the_proofs_may_name_another(self) -> None:
+        self.passes({"proofs/wp/run": "#!/bin/sh\n# logic/pool.h\n", "proofs/logic/pool.h": ""},
+                    "paths")
+        self.finds({"ref/pool.c": "/* logic/pool.h */\n"}, "logic/pool.h does not exist", "paths")
+
+    def test_lint_fractions_and_what_is_elsewhere_are_no_paths(self) -> None:
+        self.passes({"spec/a.md": "K/V, 1/2, tokens/s, build/a.json, src/kernel.c, STEM/a.c\n"},
+                    "paths")
+
+    def test_lint_names_of_data_that_no_file_has(self) -> None:
+        for end in ("json", "txt", "faults", "csv", "dict", "yml", "toml", "ini"):
+            self.finds({"spec/a.md": f"See none.{end}.\n"}, f"none.{end} does not exist", "paths")
+
+    def test_lint_a_path_in_a_comment_of_settings(self) -> None:
+        for name in (".github/workflows/a.yml", "action.yml", "ruff.toml", "mypy.ini"):
+            self.finds({name: "a = 1\nb = 2  # as ref/none.c\n"},
+                       f"{name}:2: ref/none.c does not exist", "paths")
+            self.passes({name: "a: ref/none.c\nb: x#ref/none.c\n", "ref/tree.c": ""}, "paths")
+
     def test_lint_strings_and_contracts_are_no_prose(self) -> None:
         self.passes({"ref/tree.c": 'const char *a = "ref/none.c /* ref/none.c */";\n'
                                    "/*@ assigns a.v; */\n"}, "paths")

@@ -59,7 +59,7 @@ void show_keys_name(char name[SHOW_ROW_NAME], const struct show_keys *keys, int 
 /* "window of 3 keys, the row's own among them, ..." */
 void show_keys_title(FILE *out, const struct show_keys *keys);
 
-/* ---- Drawn (show/keys_text.c, show/keys_phases.c, show/svg_keys.c) ---- */
+/* ---- Drawn (keys_text.c, keys_phases.c, svg_keys.c) ---- */
 
 void show_keys_text(FILE *out, const struct show_view *view);
 void show_keys_nodes(FILE *out, const struct show_view *view); /* of a tree of tokens */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `chunkproof show`: draws a small forest, its plan and the two phases.
  *
- * A script (show/script.c) is a list of operations; a world (show/world.c) is the tree and the plan
- * that they are applied to (show/apply.c), with the words behind the tokens; a view is what is
- * drawn of it, as text (show/text.c, show/tables.c), DOT (show/dot.c) or SVG (show/svg*.c), or
- * written as JSON (show/json.c). Which keys each row sees (show/keys.c) and pages of another size
- * (show/pages.c) are drawn where they are asked for.
- */
+ * Files of this directory: a script (script.c) is a list of operations; a world (world.c) is the
+ * tree and the plan that they are applied to (apply.c), with the words behind the tokens; a view is
+ * what is drawn of it, as text (text.c, tables.c), DOT (dot.c) or SVG (svg*.c), or written as JSON
+ * (json.c). Which keys each row sees (keys.c) and pages of another size (pages.c) are drawn where
+ * they are asked for. */
 #ifndef CHUNKPROOF_CLI_SHOW_SHOW_H
 #define CHUNKPROOF_CLI_SHOW_SHOW_H
 
@@ -171,8 +170,8 @@ struct show_view {
     int in_steps; /* a drawing after each operation */
     int n_steps;  /* applied so far */
     const struct show_step *step;
-    const struct show_keys *keys;   /* which keys each row sees (show/keys.h); NULL: not asked */
-    const struct show_pages *pages; /* of their own size (show/pages.h); NULL: not asked */
+    const struct show_keys *keys;   /* which keys each row sees (keys.h); NULL: not asked */
+    const struct show_pages *pages; /* of their own size (pages.h); NULL: not asked */
 };
 
 void show_text_step(FILE *out, const struct show_view *view);

@@ -24,7 +24,7 @@ struct checking {
     struct gate_covered covers; /* the sizes of this case */
     long long work;             /* the most work that this case may be */
     int elsewhere;              /* in how many other processes this case runs once more */
-    int rules;                  /* 1: other acceptance rules (judge/rules.h) judge each case, too */
+    int rules;                  /* 1: other rules (gate/judge/rules.h) judge each case, too */
     int judged;                 /* 1: they judged this case */
     unsigned rejected;          /* a bit for each of them that rejects this case */
     struct gate_results *kept;  /* for the results of the next run; NULL: nobody wants them */

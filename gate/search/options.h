@@ -26,7 +26,7 @@ struct gate_options {
     struct gate_shape shape;
     int jobs;            /* how many processes run the kernel in parallel */
     const char *state;   /* a file that keeps how far the search came; NULL: none */
-    int sandbox;         /* 1: no kernel runs outside of a box (runner/box.h) */
+    int sandbox;         /* 1: no kernel runs outside of a box (gate/runner/box.h) */
     int first;           /* 1: stop at the first finding */
     int rules;           /* 1: also judge by other projects' rules, and report each case */
     int explain;         /* 1: `chunkproof explain`, which replays cases and explains them */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs CUDA C++ kernels on the CPU under checks: launch() does what <<<...>>> does on a GPU. A
- * kernel includes simt/cuda.h; the program that launches it includes this file. README.md says
- * what is checked and what is not.
+ * kernel includes kernels/simt/cuda.h; the program that launches it includes this file.
+ * kernels/simt/README.md says what is checked and what is not.
  *
  * A launch runs on the calling operating-system thread and is over when launch() returns.
  * Several of these threads may launch at the same time. The only state that is kept is a
