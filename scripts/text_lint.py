@@ -5,8 +5,9 @@
     paths      a path or a file name in a comment or a document that does not exist
     built      a built file among the tracked ones (an object, a library, a program, a cache)
     columns    a line of more than 100 columns
+    lists      a bulleted list of more than four items in a document: it is a table
 
-    scripts/text_lint.py [paths|built|columns]...     all without a name
+    scripts/text_lint.py [paths|built|columns|lists]...     all without a name
 
 It looks at the files that git tracks, and at new ones that git does not ignore. Data is not text:
 fuzz inputs, golden outputs, saved cases, expected counts of proofs, the licence. Exit status 0
@@ -24,6 +25,7 @@ from collections.abc import Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST_COLUMNS = 100
+MOST_ITEMS = 4
 DATA = re.compile(r"^(LICENSE$|fuzz/corpus/|tests/golden/|tests/gate/cases/)"
                   r"|^kernels/resources[.]csv$|^tests/model/questions[.]json$|(^|/)expected\.txt$"
                   r"|\.(jsonl|svg|png)$")
@@ -44,6 +46,12 @@ FOREIGN = {"llama.cpp", "mine.c", "mine.cu", "kernel.c", "kernel.cu", "kernel.cp
            "wrong.json"}
 # First parts of paths that lead elsewhere: what is built, a user's files, and other projects.
 ELSEWHERE = {"build", "src", "csrc", "ggml-org"}
+
+# Documents whose lists may be long: each item is looked up by itself.
+REGISTERS = {"CHANGELOG.md", "spec/ERRATA.md", "tests/faults/PUBLIC.md", "proofs/SOUNDNESS.md",
+             "proofs/TRACEABILITY.md", "proofs/coq/README.md"}
+ITEM = re.compile(r"( *)- (?!\[[ x]\] )(.)")
+NOTE = re.compile(r" *- (Why|Note|Decision|Example|Rejected|Evidence|Proof)\b")  # of a clause
 
 
 def tracked() -> list[str]:
@@ -89,6 +97,37 @@ def columns(names: list[str]) -> Iterator[str]:
             width = columns_of(line.expandtabs(4))
             if width > MOST_COLUMNS:
                 yield f"{name}:{number}: {width} columns; at most {MOST_COLUMNS}"
+
+
+# ---- Lists ----
+
+def lists_in(text: str) -> Iterator[tuple[int, int]]:
+    """Of each bulleted list: its first line, and how many items it has. Lists in items count by
+    themselves; shell and other code has none."""
+    open_lists: list[tuple[int, int, int]] = []  # indentation, first line, items
+    in_code = False
+    for number, line in enumerate([*text.splitlines(), "end"], 1):
+        if line.startswith("```"):
+            in_code = not in_code
+        item = None if in_code else ITEM.match(line)
+        if in_code or not line.strip() or NOTE.match(line) or (not item and line[0] == " "):
+            continue  # a list may go on
+        indent = len(item[1]) if item else -1
+        while open_lists and open_lists[-1][0] > indent:
+            yield open_lists.pop()[1:]
+        if item and open_lists and open_lists[-1][0] == indent:
+            _, first, items = open_lists.pop()
+            open_lists.append((indent, first, items + 1))
+        elif item:
+            open_lists.append((indent, number, 1))
+
+
+def lists(names: list[str]) -> Iterator[str]:
+    for name in names:
+        if name.endswith(".md") and name not in REGISTERS:
+            for number, items in sorted(lists_in(text_of(name) or "")):
+                if items > MOST_ITEMS:
+                    yield f"{name}:{number}: a list of {items} items; above {MOST_ITEMS} a table"
 
 
 # ---- Paths ----
@@ -169,7 +208,7 @@ def paths(names: list[str]) -> Iterator[str]:
                     yield f"{name}:{number}: {path} does not exist"
 
 
-CHECKS = {"paths": paths, "built": built, "columns": columns}
+CHECKS = {"paths": paths, "built": built, "columns": columns, "lists": lists}
 
 
 def main(arguments: list[str]) -> int:

@@ -133,6 +133,28 @@ class Text(InTree):
                      "fuzz/dictionaries/a.dict"):
             self.finds({name: "x" * 101 + "\n"}, f"{name}:1: 101 columns", "columns")
 
+    def test_lint_a_list_of_five_items(self) -> None:
+        self.passes({"spec/a.md": "Text.\n\n" + "- item\n  goes on\n" * 4}, "lists")
+        self.finds({"spec/a.md": "Text.\n\n" + "- item\n  goes on\n" * 5},
+                   "spec/a.md:3: a list of 5 items", "lists")
+        self.finds({"spec/a.md": "- item\n\n" * 5 + "Text.\n"}, "spec/a.md:1: a list of 5", "lists")
+
+    def test_lint_a_list_in_a_list(self) -> None:
+        inner = "- item\n" + "  - item\n" * 4
+        self.passes({"spec/a.md": inner * 4 + "\nText.\n\n- item\n"}, "lists")
+        self.finds({"spec/a.md": inner + "  - item\n- item\n"}, "spec/a.md:2: a list of 5", "lists")
+
+    def test_lint_notes_steps_tasks_and_code_are_no_lists(self) -> None:
+        notes = "".join(f"- {word} it is so: text\n" for word in (
+            "Why", "Note", "Decision", "Example", "Rejected", "Evidence", "Proof"))
+        for text in (notes, "- item\n" * 4 + "\n" + notes, "- [ ] task\n" * 5,
+                     "1. step\n2. step\n3. step\n4. step\n5. step\n",
+                     "```sh\n" + "- item\n" * 5 + "```\n"):
+            self.passes({"spec/a.md": text}, "lists")
+
+    def test_lint_registers_may_have_long_lists(self) -> None:
+        self.passes({"CHANGELOG.md": "- item\n" * 5, "spec/ERRATA.md": "- item\n" * 5}, "lists")
+
     def test_lint_a_check_that_there_is_not(self) -> None:
         self.assertEqual(self.run_script("colums")[0], 2)
 
