@@ -404,7 +404,7 @@ test_that "pages of no key" refused "--page-size needs a whole number from 1 to 
 test_that "pages as DOT" refused "--format dot draws the tree alone; to see keys or pages give" \
     --page-size 2 -f dot a
 test_that "keys as DOT" refused "--format dot draws the tree alone" --window 2 -f dot a
-test_that "steps as JSON" refused "--format json has the end alone" --steps -f json a
+test_that "steps as JSON" refused "--format json has only the end" --steps -f json a
 test_that "columns of JSON" refused "--width is of text, which --format json has not" \
     -w 70 -f json a
 test_that "ASCII of DOT" refused "--ascii is of text, which --format dot has not" --ascii -f dot a

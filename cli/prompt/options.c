@@ -27,7 +27,7 @@ void prompt_help(FILE *out) {
           "      --answer N       tokens of its answer to each prompt (1); the model's context\n"
           "                       ends it, with a warning\n"
           "      --fast           on the fast decoder, in single precision (spec/fast.md)\n"
-          "      --threads N      ... with so many threads (1)\n"
+          "      --threads N      ... with N threads (1)\n"
           "      --compare        also compute each whole prompt, and compare all logits\n"
           "      --score          also say how likely each new token was, and its rank\n"
           "      --logits OUT     write the logits of each new token to OUT, as float32:\n"
@@ -55,7 +55,7 @@ void prompt_help(FILE *out) {
           "\n",
           out);
     fputs("A file with an error gets one message, FILE:LINE:COLUMN: what, and how to mend\n"
-          "it. Then nothing is printed of any file. /dev/stdin is a file, too; - is none.\n"
+          "it. Then nothing is printed of any file. /dev/stdin is a file, too; - is not.\n"
           "\n"
           "exit status:\n"
           "  0  printed\n"

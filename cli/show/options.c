@@ -45,7 +45,7 @@ static int check_format(const struct show_options *options) {
                                         "give --format text, svg or json");
     }
     if (options->steps && options->format == SHOW_JSON) {
-        return argument_refuse(COMMAND, "--format json has the end alone, with what each step "
+        return argument_refuse(COMMAND, "--format json has only the end, with what each step "
                                         "changed; leave --steps out");
     }
     if ((options->has_width || options->ascii) && !has_text) {
