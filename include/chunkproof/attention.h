@@ -5,7 +5,7 @@
  * For each query row r of sequence s, query head a and key/value head g = a / (h / h_kv):
  *   out[r][a] = sum_j softmax_j(scale * q[r][a] . K[j][g]) V[j][g]
  * over the keys j of s that r may see (SOFTMAX-2, TPP-3), with scores that may be changed and a
- * sink beside the keys (struct cp_scores). Sequence s has the query rows
+ * sink besides the keys (struct cp_scores). Sequence s has the query rows
  * query_begin[s] .. query_begin[s+1]-1. A row at position p sees the keys of s at positions up to p
  * (causal), or those of its window; of these, those that its mask leaves. The caller gives the
  * positions; or the rows stand at the last positions of s, in order: then the last row sees all n

@@ -3,7 +3,7 @@
  * inference with it (DEC-7, MOD-5). It is a decoder of DEC-1 (LAYER-13).
  *
  *   cp_decoder_check()           once: do shape and weights make a decoder?
- *   cp_decoder_cache_numbers()   memory for the keys and values of so many tokens
+ *   cp_decoder_cache_numbers()   memory for the keys and values of `capacity` tokens
  *   cp_decoder_workspace()       memory for a run
  *   cp_decoder_run()             computes tokens; their keys and values join the cache
  *   cp_decoder_cache_append()    puts entries of one cache behind those of another

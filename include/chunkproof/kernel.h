@@ -161,7 +161,7 @@ struct cp_kernel_call {
      *   cap      SCORE-1: s becomes cap tanh(s / cap). A number of binary32; 0: no cap
      *   slopes   SCORE-2: s becomes s + slopes[a] x for query head a, where x is t - p for a key at
      *            t and a row at p, unless the kernel declares another x (CONV-8). NULL: no bias
-     *   biases   SCORE-5: instead of slopes, never beside them: s becomes s + biases[a n_biases +
+     *   biases   SCORE-5: instead of slopes, never besides: s becomes s + biases[a n_biases +
      *            i], where i is own_bias + p - t, but from 0 to n_biases - 1. NULL: no table
      *   sinks    SCORE-3: for query head a, one extra key with the score sinks[a], in nats,
      *            and a value of zeros. It is not scaled, capped or biased, and all rows see it.
@@ -390,17 +390,17 @@ struct cp_kernel_class {
      * (NUM-12). */
     double exp_error;
 
-    /* Of tanh, where scores are capped (NUM-15): a relative error, and an absolute one beside it,
-     * from 0 to 2^-6 each. 2^-22 and 0 hold for tanhf(), 2^-10 and 0 for tanh.approx.f32 of a GPU.
-     * A tanh that is made of exponentials, as 1 - 2 / (exp(2 x) + 1), has the absolute error 2^-21.
-     * A kernel that caps scores must declare at least one. The other operations, on caps, biases
-     * and sinks, are rounded as sums of scores are, or in binary32 after sums of tensor cores.
-     * NUM-15 counts them, also where log2(e) is in the cap, slopes, biases or sinks. A bias by
-     * slope is one product, slope x; slope (t - t_0) + slope (t_0 - p) errs more. */
+    /* Of tanh, where scores are capped (NUM-15): a relative error, and an absolute one, from 0 to
+     * 2^-6 each. 2^-22 and 0 hold for tanhf(), 2^-10 and 0 for tanh.approx.f32 of a GPU. A tanh
+     * that is made of exponentials, as 1 - 2 / (exp(2 x) + 1), has the absolute error 2^-21. A
+     * kernel that caps scores must declare at least one. The other operations, on caps, biases and
+     * sinks, are rounded as sums of scores are, or in binary32 after sums of tensor cores. NUM-15
+     * counts them, also where log2(e) is in the cap, slopes, biases or sinks. A bias by slope is
+     * one product, slope x; slope (t - t_0) + slope (t_0 - p) errs more. */
     double tanh_error, tanh_absolute;
 
-    /* Relative error of the division by n, or of 1 / n and the product with it, beside one rounding
-     * to binary32: from 0 to 2^-6. */
+    /* Relative error of the division by n, or of 1 / n and the product with it, besides one
+     * rounding to binary32: from 0 to 2^-6. */
     double divide_error;
 
     /* What is added to n before a division, or a number above it: from 0 to 2^-6. Where partial
@@ -486,11 +486,11 @@ struct cp_kernel_conventions {
     int sink;           /* CP_SINK_IN_LSE or CP_SINK_BESIDE_LSE */
 };
 
-/* Which masks a kernel takes beside the causal one: a sum of these. Its calls have some of them,
+/* Which masks a kernel takes besides the causal one: a sum of these. Its calls have some of them,
  * with numbers of their own in each call, or none. */
 #define CP_MASKS_WINDOW 1
 #define CP_MASKS_AHEAD  2 /* keys after the row's own position */
-#define CP_MASKS_KEPT   4 /* first tokens beside a window; only with CP_MASKS_WINDOW */
+#define CP_MASKS_KEPT   4 /* first tokens besides a window; only with CP_MASKS_WINDOW */
 #define CP_MASKS_BITS   8 /* take keys away (MASK-1), add none: alone it needs CP_MASKS_AHEAD */
 
 /* What a kernel takes that changes scores: a sum of these. Its calls have some of them, or none. */

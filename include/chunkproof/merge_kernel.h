@@ -136,7 +136,7 @@ struct cp_merge_call {
 #define CP_EMPTY_L_VALUE  2 /* `empty_l_value`: those of parts with keys are larger */
 #define CP_EMPTY_L_ANY    3 /* anything, as n is 0: not with CP_FORM_LSE */
 
-/* What no call has, beside CP_NEVER_EMPTY_ROWS of kernel.h, a row in which no part has a key. */
+/* What no call has, besides CP_NEVER_EMPTY_ROWS of kernel.h: a row in which no part has a key. */
 #define CP_NEVER_EMPTY_PARTS 16 /* a part without keys: of a row that has parts */
 
 /* Orders of o (CONV-12 of K and V), of l and of lse. ANY: the kernel goes by strides. With

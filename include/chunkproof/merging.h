@@ -68,8 +68,8 @@ struct cp_merging_class {
     /* From 0 to 2^-6. exp_error and div_error are relative. log_error is so where the logarithm is
      * above 1, and else absolute. */
     double exp_error, log_error, div_error;
-    /* A reference is at most so much above the largest l_i of the parts that it is for, and at most
-     * so much below it, in nats: each from 0 to 64. Below only with CP_MERGING_AT_ONCE and
+    /* A reference is at most `above` above the largest l_i of the parts that it is for, and at most
+     * `behind` below it, in nats: each from 0 to 64. `behind` is 0 but with CP_MERGING_AT_ONCE and
      * CP_MERGING_STATES. */
     double above, behind;
 };
@@ -120,9 +120,9 @@ int cp_merging(const struct cp_merging_row *row, double *out, double *lse);
  *   bound[i]           how far from expected[i] a kernel of the class may be
  *   *lse, *lse_bound   likewise for the log-sum-exp, in the base of the row
  *
- * scratch has 5 n_parts numbers, which are overwritten. A bound is INFINITY where nothing can be
- * claimed: where cp_tolerance() (tolerance.h) says so of keys with these scores and values. If no
- * part has a key, expected is zeros, *lse is -INFINITY, and a kernel has to write exactly these.
+ * scratch has 5 n_parts numbers, which are overwritten. A bound is INFINITY where nothing is
+ * guaranteed: where cp_tolerance() (tolerance.h) says so of keys with these scores and values. If
+ * no part has a key, expected is zeros, *lse is -INFINITY, and a kernel has to write exactly these.
  *
  * Returns CP_ERROR_ARGUMENT, and writes nothing, if a number of the row or of the class is out of
  * its range: as cp_merging() does. Allocates nothing. Takes the time of d calls of cp_tolerance()

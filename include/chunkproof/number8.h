@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers of 8 bits, as caches of K and V have them (spec/number.md): the formats E4M3 and E5M2 of
- * the Open Compute Project (OFP8), and integers. They are types of number.h, too. Most have a
- * scale beside them (NUM-18), which is not here. */
+ * the Open Compute Project (OFP8), and integers. They are types of number.h, too. Most come with a
+ * scale (NUM-18), which is not here. */
 #ifndef CHUNKPROOF_NUMBER8_H
 #define CHUNKPROOF_NUMBER8_H
 

@@ -62,7 +62,7 @@ size_t cp_opt_cache_numbers(const struct cp_decoder_shape *shape, int chunk_size
  *   CP_ERROR_ARGUMENT     a pointer is NULL, or most_new is not 1 .. capacity
  *   CP_ERROR_SHAPE        cp_decoder_check() finds something, or cp_opt_cache_numbers() is 0
  *   CP_ERROR_UNSUPPORTED  ALiBi (FAST-1); or a scale above FLT_MAX
- *   CP_ERROR_NO_MEMORY    there is not so much memory */
+ *   CP_ERROR_NO_MEMORY    there is not enough memory */
 int cp_opt_decoder_new(struct cp_opt_decoder **fast, struct cp_opt *opt,
                        const struct cp_decoder *decoder, int most_new, int chunk_size,
                        int capacity);

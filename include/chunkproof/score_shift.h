@@ -4,7 +4,7 @@
  * error (NUM-14, tolerance.h). Here are both, for a kernel that changes scores in a usual way:
  *
  *   cap    argument of tanh: the score divided by the cap, or times a rounded reciprocal, or the
- *          unscaled score times a rounded scale / cap: three roundings beside those of the score;
+ *          unscaled score times a rounded scale / cap: three roundings besides those of the score;
  *          the product of tanh with the cap, or with the rounded cap log2(e): two roundings
  *   bias   position difference, rounded once; times the slope, or times the rounded
  *          slope log2(e): three roundings in all; the addition, and a conversion of the sum to

@@ -28,7 +28,7 @@ struct cp_score_arithmetic {
     int depth, n_additions;      /* k, n */
     double scale_unit, scale_tiny;
     int scaled_before; /* 1: the query is scaled, then multiplied; 0: the sum is scaled */
-    int as_one;        /* NUM-20: so many additions stand for one, in NUM-13; 0: each is one */
+    int as_one;        /* NUM-20: how many additions count as one in NUM-13; 0: each does */
 };
 
 /* NUM-7: the class. All numbers are >= 0; the names are those of the specification.
@@ -50,7 +50,7 @@ struct cp_arithmetic {
     double u_div, eta_div;
     struct cp_format output;
     double above, below;
-    int as_one_o; /* NUM-20: so many additions for o stand for one, in NUM-13; 0: each is one */
+    int as_one_o; /* NUM-20: how many additions for o count as one in NUM-13; 0: each does */
 };
 
 /* NUM-8: how many operations there are, on the longest way from a key and in all. */
@@ -144,8 +144,8 @@ struct cp_counts cp_counts_of_chunks(int chunk_size, int n_chunks);
 */
 int cp_additions_as_one(int type);
 
-/* The depth, in additions of binary32, of a sum of short sums: so many additions of the type on the
- * way of a term, and then so many of binary32. */
+/* The depth, in additions of binary32, of a sum of short sums: on the way of a term, `additions` of
+ * the type, and then `promoted` of binary32. */
 /*@
   requires type: type == CP_FP16 || type == CP_BF16;
   requires sizes: 0 <= additions <= 1024 && 0 <= promoted <= INT32_MAX / 2;
@@ -216,7 +216,7 @@ double cp_score_error(const struct cp_score_arithmetic *arithmetic, double scale
  *   *lse, *lse_bound   likewise for a log-sum-exp (nats) that the kernel computes with an error of
  *                      at most lse_error; NULL: not asked for
  *
- * A bound is INFINITY where nothing can be claimed:
+ * A bound is INFINITY where nothing is guaranteed:
  *   - there is no key (then zeros and -infinity are demanded);
  *   - the weights are too uncertain (`left` <= 0);
  *   - the result may overflow the output's format (NUM-12);
