@@ -304,7 +304,7 @@ static struct key_bounds weigh(const struct cp_arithmetic *a, const struct cp_co
     double grown = up_function(exp(x)), gained = up_function(expm1(x));
     //@ ghost e_of_zero();
     //@ assert most: 0.0 <= product(w, 1.0 + b->lack) <= most && 0.0 <= missed(*a, *b) <= missing;
-    /*@ assert rounding: 0.0 <= rounded(*a, *b, w) <= rounding; */
+    /*@ assert rounding: 0.0 <= rounded_weight(*a, *b, w) <= rounding; */
     /*@ assert moved: 0.0 <= product(missed(*a, *b), counts->changes) <=
           product(missing, counts->changes); */
     /*@ assert lost: 0.0 <= lost(*a, *b, stray(*a, *b, score, sigma, 0), counts->changes) <=

@@ -60,9 +60,8 @@ def tests(build: str, options: str = "", arguments: str = "",
 
 def unit(compiler: str, tiers: tuple[str, ...] = TIERS) -> Stage:
     run = tests(compiler, f"CC={compiler}", "--only unit")
-    left_out = WALKS + ("opt_amx", "tolerance_bound")
-    few = without(left_out) + rest_of(SOME_SECONDS, 8)
-    return Stage(f"unit-{compiler}", run, (compiler,),
+    few = without(WALKS + ("opt_amx",)) + rest_of(SOME_SECONDS, 8)
+    return Stage(f"unit-{compiler}", run + some_unless_deep(SOME_SECONDS, 2), (compiler,),
                  quick=FEWER.format("6000", "100") + run + few, tiers=tiers)
 
 
@@ -81,7 +80,13 @@ def rest_of(stems: Iterable[str], n: int) -> str:
     return f" $(scripts/samples.py --rest {n} {' '.join(stems)} | sed 's/^/--except /')"
 
 
-# Each takes seconds. TIER=quick runs one of eight of them, which the commit chooses.
+def some_unless_deep(stems: Iterable[str], n: int) -> str:
+    """Words for sh: of these tests one of n, but for TIER=deep."""
+    return f' $([ "$TIER" = deep ] || echo{rest_of(stems, n)})'
+
+
+# Each takes seconds. TIER=quick runs one of eight of them, which the commit chooses, the default
+# tier one of two; `make test`, and so .ci/run, all.
 SOME_SECONDS = (
     "explain_model", "gate", "answer", "gate_merge_cases", "gate_rotation", "gate_cache",
     "gate_merge_mistakes", "opt_widths", "runs_library", "batch_decoder", "gate_scores",
@@ -106,7 +111,9 @@ def command() -> Stage:
     """The command's tests."""
     def run(kernels: str) -> str:
         return tests("gcc", "CC=gcc", "--only shell --except install", f"command {kernels}")
-    return Stage("command", run("gate-kernels") + unless_deep(LONGEST), ("gcc",),
+    long = sorted({*LONG, *SOME_SECONDS_OF_COMMAND} - {*LONGEST})
+    some = unless_deep(LONGEST) + some_unless_deep(long, 2)
+    return Stage("command", run("gate-kernels") + some, ("gcc",),
                  quick=run("gate-kernels-quick") + without(LONG) +
                  rest_of(SOME_SECONDS_OF_COMMAND, 8), cores=1)
 
@@ -176,8 +183,7 @@ def sanitized(compiler: str, tiers: tuple[str, ...] = TIERS) -> Stage:
     quick = tests(few, options.format("-O0"), " ".join(OF_THE_LIBRARY),
                   " ".join(f"build/{few}/tests/test_{stem}" for stem in OF_THE_LIBRARY))
     run = tests(build, options.format("-O1"), "--only unit")
-    some = f' $([ "$TIER" = deep ] || echo{rest_of(SOME_SECONDS, 3)})'
-    return under_sanitizers(build, compiler, run + some, quick, tiers)
+    return under_sanitizers(build, compiler, run + some_unless_deep(SOME_SECONDS, 3), quick, tiers)
 
 
 def sanitized_command(compiler: str) -> Stage:
@@ -284,9 +290,9 @@ STAGES = (
     unit("clang", ("deep",)),  # by default with sanitizers: asan-clang
     command(),
     Stage("faults", "scripts/faults", ("gcc",), tiers=("deep",)),
-    Stage("faults-some", faults_of("test", 20), ("gcc",), tiers=("default",)),
-    Stage("python-faults", make("gcc", "command", "CC=gcc") + " && scripts/faults --by python",
-          ("gcc",), tiers=ABOVE_QUICK, cores=1),
+    Stage("faults-some", faults_of("test", 40), ("gcc",), tiers=("default",)),
+    Stage("python-faults", make("gcc", "command", "CC=gcc") + " && scripts/faults --by python" +
+          unless_deep((), 3), ("gcc",), tiers=ABOVE_QUICK, cores=1),
     arm64(),
     tolerance(),
     oracle(),
@@ -297,7 +303,7 @@ STAGES = (
     simt("gcc", "gcc"),
     simt("clang", "clang", tiers=("deep",)),
     mpi("mpi", "tests/mpi/run build/gcc"),
-    mpi("mpi-faults", "scripts/faults --by mpi"),
+    mpi("mpi-faults", "scripts/faults --by mpi" + unless_deep((), 4)),
     gate(),
     Stage("fuzz-corpus",
           make("gcc", "fuzz-targets", "CC=gcc") + " && scripts/fuzz --replay build/gcc",
@@ -307,8 +313,8 @@ STAGES = (
     fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
     Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("deep",), cores=1),
     Stage("merge-faults", "scripts/faults --by merge", ("gcc",), tiers=("deep",), cores=1),
-    Stage("merge-faults-some", faults_of("merge", 8), ("gcc",), tiers=("default",), cores=1),
-    Stage("gate-faults-some", faults_of("gate", 160), ("gcc", "objcopy"), tiers=("default",),
+    Stage("merge-faults-some", faults_of("merge", 16), ("gcc",), tiers=("default",), cores=1),
+    Stage("gate-faults-some", faults_of("gate", 240), ("gcc", "objcopy"), tiers=("default",),
           cores=1),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",
           (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=ABOVE_QUICK,
@@ -326,7 +332,7 @@ STAGES = (
     Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=ABOVE_QUICK, cores=1),
     Stage("proofs-coq-faults", "scripts/faults --by coq", ("coqc",), tiers=("deep",)),
     Stage("proofs-coq-faults-some", faults_of("coq", 16), ("coqc",), tiers=()),  # .ci/run
-    Stage("extract", "proofs/extract/run", EXTRACT, tiers=ABOVE_QUICK, cores=1),
+    Stage("extract", "proofs/extract/run", EXTRACT, cores=1),
     Stage("extract-faults", "scripts/faults --by extract", EXTRACT, tiers=("deep",)),
     Stage("model-checking", "proofs/cbmc/run", ("cbmc",), quick_cores=1),
     Stage("model-checking-faults", "scripts/faults --by cbmc", ("cbmc",), tiers=("deep",)),

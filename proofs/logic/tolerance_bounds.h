@@ -103,7 +103,7 @@
       b.stretch);
   logic real lost(struct cp_arithmetic a, struct cp_row_bounds b, real first, integer changes) =
     product(product(missed(a, b), changes), reach(a, b, first));
-  logic real rounded(struct cp_arithmetic a, struct cp_row_bounds b, real w) =
+  logic real rounded_weight(struct cp_arithmetic a, struct cp_row_bounds b, real w) =
     \max(product(a.weights.unit, product(w, 1.0 + b.lack) + missed(a, b)),
       product(a.weights.tiny, b.rise));
 
@@ -111,10 +111,10 @@
   // (1 + lack) is at least the exact weight.
   logic real in_both(struct cp_arithmetic a, struct cp_row_bounds b, real w, real first,
                      integer changes) =
-    missed(a, b) + lost(a, b, first, changes) + (a.rounded_sum != 0 ? rounded(a, b, w) : 0.0);
+    missed(a, b) + lost(a, b, first, changes) + (a.rounded_sum != 0 ? rounded_weight(a, b, w) : 0.0);
   logic real in_o_alone(struct cp_arithmetic a, struct cp_row_bounds b, real w, real first,
                         integer changes) =
-    a.rounded_sum != 0 ? 0.0 : rounded(a, b, w) + lost(a, b, first, changes);
+    a.rounded_sum != 0 ? 0.0 : rounded_weight(a, b, w) + lost(a, b, first, changes);
   logic real own_error(struct cp_arithmetic a, struct cp_row_bounds b, real score, real sigma,
                        integer changes) =
     product(in_o_alone(a, b, weight_of(b, score), stray(a, b, score, sigma, 0), changes),
