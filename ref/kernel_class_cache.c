@@ -61,12 +61,13 @@ static void scale_keys(const struct cp_kernel_class *declared, int cache,
     /*@ assert query: 0.0 <= product(scales->query, (scales->rotates != 0 ? 4.0 : 1.0) *
           left_of(*declared, declared->k_dequantised)) <= product(scales->query, left); */
     //@ assert lost: 0.0 <= lost_of_key(*declared, *scales, cache) <= lost;
-    /*@ assert of_lost: 0.0 <= product(1.0 + s->term_unit, lost_of_key(*declared, *scales, cache)) <=
-          product(1.0 + s->term_unit, lost); */
+    /*@ assert of_lost: 0.0 <= product(1.0 + s->term_unit, lost_of_key(*declared, *scales, cache))
+          <= product(1.0 + s->term_unit, lost); */
     /*@ assert terms: product(larger_by_scale(*declared, *scales), s->term_tiny +
           product(1.0 + s->term_unit, lost_of_key(*declared, *scales, cache))) <=
           product(larger, of_terms); */
-    //@ assert sums: product(larger_by_scale(*declared, *scales), s->tiny) <= product(larger, s->tiny);
+    /*@ assert sums: product(larger_by_scale(*declared, *scales), s->tiny) <=
+          product(larger, s->tiny); */
     /*@ assert unit: 0.0 <= product(growth_of_scale(*declared, declared->k_dequantised),
           s->term_unit) <= product(by.more, s->term_unit); */
     s->term_tiny = up_times(larger, of_terms);

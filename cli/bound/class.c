@@ -273,8 +273,9 @@ static void scale_query(const struct bound_options *o, const struct bound_row *r
     struct cp_format product = cp_format_fp32();
     product = o->truncate ? cp_format_truncating(product) : product;
     product = o->flush ? cp_format_flushing(product) : product;
-    cp_class_scale_query(product, format_of(o, o->scales == CP_SCALES_QUERY_FP16 ? CP_FP16 : CP_BF16),
-                      largest_key / fabs(row->scale), s);
+    cp_class_scale_query(product,
+                         format_of(o, o->scales == CP_SCALES_QUERY_FP16 ? CP_FP16 : CP_BF16),
+                         largest_key / fabs(row->scale), s);
 }
 
 static int has_cache(const struct bound_options *o) {
@@ -284,10 +285,11 @@ static int has_cache(const struct bound_options *o) {
 static void dequantise(const struct bound_options *o, const struct bound_row *row,
                        double largest_query, struct cp_arithmetic *a) {
     const struct cp_kernel_class class = bound_declared(o);
-    const struct cp_class_scales scales = {.query = o->cache.k != CP_CACHE_PLAIN ? largest_query : 0.0,
-                                        .over_v = fmax(1.0, 1.0 / row->v_scale),
-                                        .k = fmax(1.0, row->k_scale),
-                                        .v = fmax(1.0, row->v_scale)};
+    const struct cp_class_scales scales = {.query =
+                                               o->cache.k != CP_CACHE_PLAIN ? largest_query : 0.0,
+                                           .over_v = fmax(1.0, 1.0 / row->v_scale),
+                                           .k = fmax(1.0, row->k_scale),
+                                           .v = fmax(1.0, row->v_scale)};
     cp_class_dequantise(&class, &o->cache, &scales, a);
 }
 
@@ -322,7 +324,7 @@ double bound_class(const struct bound_options *o, const struct bound_row *row,
     }
     if (o->immediate) {
         cp_class_divide_at_once(row->n + o->has_sink, largest->score,
-                             o->merges == MERGES_ANY ? steps_of(o, row->n) : 1, counts, a);
+                                o->merges == MERGES_ANY ? steps_of(o, row->n) : 1, counts, a);
     }
     if (o->part_lse != CP_FP32) {
         (void)cp_class_slip(format_of(o, o->part_lse), divisions_of(o, row->n), largest->score, a);

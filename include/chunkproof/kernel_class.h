@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what a kernel declares (struct cp_kernel_class, kernel.h) to numbers of NUM-7 and NUM-8, where
- * that takes a formula: caches of 8 bits (NUM-19), scaled queries (CONV-4), factors, divisions and
- * weights (GATE-15), counts (GATE-2), and references that are log-sum-exps (GATE-2, NUM-22).
- * `chunkproof gate` judges by these numbers, and `chunkproof bound` shows what follows from them.
+/* From what a kernel declares (struct cp_kernel_class, kernel.h) to numbers of NUM-7 and NUM-8,
+ * where that takes a formula: caches of 8 bits (NUM-19), scaled queries (CONV-4), factors,
+ * divisions and weights (GATE-15), counts (GATE-2), and references that are log-sum-exps
+ * (GATE-2, NUM-22). `chunkproof gate` judges by these numbers, and `chunkproof bound` shows what
+ * follows from them.
  *
- * Each function writes the fields of a class, or of counts, that its clause names. Every operation
- * rounds upwards (tolerance_internal.h), so that no number comes out below its formula. */
+ * Each function writes the fields of a class, or of counts, that its clause names. Every
+ * operation rounds upwards (tolerance_internal.h), so that no number comes out below its
+ * formula. */
 #ifndef CHUNKPROOF_KERNEL_CLASS_H
 #define CHUNKPROOF_KERNEL_CLASS_H
 
@@ -38,8 +40,8 @@ struct cp_class_scales {
 */
 double cp_class_compound(double a, double b);
 
-/* The format of a type, as the class rounds to it (NUM-4). exact != 0: what is rounded has that type
- * already, and loses nothing unless it is flushed. */
+/* The format of a type, as the class rounds to it (NUM-4). exact != 0: what is rounded has that
+ * type already, and loses nothing unless it is flushed. */
 /*@
   requires valid: \valid_read(declared);
   requires type: wide_type(type);
@@ -64,8 +66,8 @@ struct cp_format cp_class_format(const struct cp_kernel_class *declared, int typ
 */
 int cp_class_parts(const struct cp_kernel_class *declared, int steps, int keys, int n_short);
 
-/* GATE-2: D, how many divisions there are on the way of a key: of its own part, and of the result of
- * each merge. */
+/* GATE-2: D, how many divisions there are on the way of a key: of its own part, and of the
+ * result of each merge. */
 /*@
   requires valid: \valid_read(declared);
   requires size: 0 <= parts <= CP_CLASS_MOST;
@@ -182,9 +184,9 @@ void cp_class_round_values(const struct cp_kernel_class *declared,
                            const struct cp_kernel_cache *cache, struct cp_arithmetic *a,
                            struct cp_counts *counts);
 
-/* GATE-15, `divide_error`, `epsilon` and `normalises`: a division that errs, what is added to n, and
- * weights that are divided before they are multiplied by V. Once the counts are known, and before
- * references are changed (NUM-21). largest_score: h. */
+/* GATE-15, `divide_error`, `epsilon` and `normalises`: a division that errs, what is added to n,
+ * and weights that are divided before they are multiplied by V. Once the counts are known, and
+ * before references are changed (NUM-21). largest_score: h. */
 /*@
   requires valid: \valid_read(declared) && \valid_read(counts) && \valid(a);
   requires apart: \separated(declared, counts, a);

@@ -111,7 +111,8 @@
   // (1 + lack) is at least the exact weight.
   logic real in_both(struct cp_arithmetic a, struct cp_row_bounds b, real w, real first,
                      integer changes) =
-    missed(a, b) + lost(a, b, first, changes) + (a.rounded_sum != 0 ? rounded_weight(a, b, w) : 0.0);
+    missed(a, b) + lost(a, b, first, changes) +
+    (a.rounded_sum != 0 ? rounded_weight(a, b, w) : 0.0);
   logic real in_o_alone(struct cp_arithmetic a, struct cp_row_bounds b, real w, real first,
                         integer changes) =
     a.rounded_sum != 0 ? 0.0 : rounded_weight(a, b, w) + lost(a, b, first, changes);
