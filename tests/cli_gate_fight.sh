@@ -104,20 +104,36 @@ no_lines() {
 
 # ---- Asked for sizes ----
 
+# interrupted ARGUMENT...: Ctrl-C after a second ends it.
+interrupted() {
+    "$chunkproof" gate "$@" >"$work/out" 2>&1 &
+    local process=$! found=0
+    sleep 1
+    kill -INT $process
+    wait $process || found=$?
+    [ $found = 130 ] || { echo "status $found"; cat "$work/out"; return 1; }
+}
+
 # refuses() that takes its time is held to --time, and to Ctrl-C.
 slow_to_refuse() {
-    local began=$SECONDS process found=0
+    local began=$SECONDS
     fights slow-to-refuse 2 --time 1 && has "NO VERDICT" && [ $((SECONDS - began)) -lt 9 ] ||
         return 1
     fights slow-to-refuse 2 --seconds 0.5 --cases 3 &&
         has "took the time of a call before they took any" && [ $((SECONDS - began)) -lt 18 ] ||
         return 1
-    FIGHT=slow-to-refuse "$chunkproof" gate --kernel "$fights" >"$work/out" 2>&1 &
-    process=$!
-    sleep 1
-    kill -INT $process
-    wait $process || found=$?
-    [ $found = 130 ] || { echo "status $found"; cat "$work/out"; return 1; }
+    FIGHT=slow-to-refuse interrupted --kernel "$fights"
+}
+
+# The same of a kernel that merges: 20 ms for each of 1,000 sizes of a case.
+slow_to_refuse_a_merge() {
+    local began=$SECONDS slow=$kernels/gate/merge_slow.so
+    status 2 --kernel "$slow" --cases 12 --time 1 && has "NO VERDICT" &&
+        has "left too few cases" && [ $((SECONDS - began)) -lt 9 ] || return 1
+    status 2 --kernel "$slow" --cases 3 --jobs 1 --seconds 0.5 &&
+        has "took the time of a call before they took any" && [ $((SECONDS - began)) -lt 18 ] ||
+        return 1
+    interrupted --kernel "$slow"
 }
 
 changes_its_answer() {
@@ -333,6 +349,7 @@ ok "a compiler with files of its own" compiler_tidies_up
 # A sanitizer's runtime library for C++ is not in the command: CUDA does not link there.
 grep -q __asan_init "$chunkproof" || ok "a tool that hangs" no_lines
 ok "refuses() that takes its time" slow_to_refuse
+ok "refuses() of a merge that takes its time" slow_to_refuse_a_merge
 ok "refuses() and workspace() that change their answer" changes_its_answer
 ok "a process that never answers" never_answers
 ok "a kernel that unmaps memory" unmaps

@@ -9,10 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "cli/base/clock.h"
 #include "cli/base/text.h"
 #include "gate/merge/declared.h"
 #include "gate/merge/replay.h"
@@ -22,6 +24,7 @@
 #include "tests/runner_files.h"
 
 static const volatile int on = 0; /* never stops */
+static const struct gate_until never = {&on, 0.0};
 
 /* ---- Files ---- */
 
@@ -146,9 +149,9 @@ static void merging_11_a_case_of_another_kernel_may_be_excluded(void **state) {
 
 /* ---- In a process ---- */
 
-static struct runner *start(const char *name) {
-    static const struct run_limits limits = {
-        .seconds = 20.0, .bytes = (size_t)1 << 32, .heap = 1 << 30};
+static struct runner *start_with(const char *name, double seconds) {
+    const struct run_limits limits = {
+        .seconds = seconds, .bytes = (size_t)1 << 32, .heap = 1 << 30};
     char program[4200], file[4200], error[RUN_TEXT] = "";
     struct runner *runner = NULL;
     if (runner_new(&runner, own_program(program), beside(file, name), &limits, error) != 0) {
@@ -157,13 +160,80 @@ static struct runner *start(const char *name) {
     return runner;
 }
 
+static struct runner *start(const char *name) {
+    return start_with(name, 20.0);
+}
+
+/* ---- Asked for sizes ---- */
+
+#define SLOW    "gate/merge_slow.so" /* refuses each of 1,000 sizes, after 20 ms */
+#define IN_TIME 8.0                  /* seconds: less than it would take for all of them */
+
+static double seconds_of(struct runner *runner, const struct gate_until *until,
+                         struct merge_found *found, struct merge_counts *counts) {
+    static const struct gate_options options = {.tier = GATE_QUICK, .seed = SEED};
+    double began = seconds_now();
+    assert_int_equal(merge_check_case(&options, runner, 0, until, found, counts), 0);
+    return seconds_now() - began;
+}
+
+static void merging_11_a_case_has_the_time_of_a_call(void **state) {
+    struct runner *runner = start_with(SLOW, 0.5);
+    struct merge_counts counts = {.runs = 0};
+    struct merge_found found;
+    (void)state;
+    assert_true(seconds_of(runner, &never, &found, &counts) < IN_TIME);
+    assert_non_null(strstr(found.finding.of.text, "took the time of a call before they took any"));
+    assert_int_equal(counts.ended, 0);
+    runner_free(runner);
+}
+
+static void merging_11_the_deadline_ends_what_is_asked(void **state) {
+    static const volatile int rang = 1;
+    const struct gate_until soon = {&on, seconds_now() + 0.3}, now = {&rang, 0.0};
+    struct runner *runner = start(SLOW);
+    struct merge_counts counts = {.runs = 0};
+    struct merge_found found;
+    (void)state;
+    assert_true(seconds_of(runner, &soon, &found, &counts) < IN_TIME);
+    assert_int_equal(counts.ended, 1);
+    counts.ended = 0;
+    assert_true(seconds_of(runner, &now, &found, &counts) < IN_TIME);
+    assert_int_equal(counts.ended, 1);
+    runner_free(runner);
+}
+
+static struct runner *start_slow(void *context) {
+    (void)context;
+    return start(SLOW);
+}
+
+/* The case that the end came into is neither run nor refused, be it the last one. */
+static void merging_11_the_time_of_a_run_ends_its_last_case(void **state) {
+    const struct gate_options options = {.cases = 1, .only = -1, .jobs = 1, .time = 0.3};
+    struct merge_result *result = calloc(1, sizeof *result);
+    struct runner *runner = start(SLOW);
+    double began = seconds_now();
+    (void)state;
+    assert_non_null(result);
+    assert_int_equal(merge_check(&options, runner, start_slow, NULL, result, &on), 0);
+    assert_true(seconds_now() - began < IN_TIME);
+    assert_true(result->is_late && !result->interrupted);
+    assert_int_equal(result->cases + result->refused, 0);
+    assert_string_equal(merge_no_answer(result), "--time left too few cases");
+    runner_free(runner);
+    free(result);
+}
+
+/* ---- Cases ---- */
+
 /* The first case of a seed with this verdict. */
 static struct merge_found find(struct runner *runner, int verdict) {
     static const struct gate_options options = {.tier = GATE_QUICK, .seed = SEED};
     struct merge_counts counts = {.runs = 0};
     struct merge_found found;
     for (int i = 0; i < 400; i++) {
-        assert_int_equal(merge_check_case(&options, runner, i, &on, &found, &counts), 1);
+        assert_int_equal(merge_check_case(&options, runner, i, &never, &found, &counts), 1);
         if (found.finding.verdict == verdict) {
             return found;
         }
@@ -492,6 +562,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test(merging_11_a_case_in_a_file_is_the_same),
         cmocka_unit_test(merging_11_a_malformed_case_is_refused),
         cmocka_unit_test(merging_11_a_case_of_another_kernel_may_be_excluded),
+        cmocka_unit_test(merging_11_a_case_has_the_time_of_a_call),
+        cmocka_unit_test(merging_11_the_deadline_ends_what_is_asked),
+        cmocka_unit_test(merging_11_the_time_of_a_run_ends_its_last_case),
         cmocka_unit_test(merging_11_a_case_becomes_smaller),
         cmocka_unit_test(merging_11_the_laws_name_what_is_kept),
         cmocka_unit_test(merging_11_what_wrong_rows_share_is_said),

@@ -98,7 +98,7 @@ static void merging_11_kernels_of_the_field_are_right(void **state) {
                                         "ring", "blocks",    "begun"};
     static const struct run_limits limits = {
         .seconds = 20.0, .bytes = (size_t)1 << 32, .heap = 1 << 30};
-    static const volatile int stop = 0;
+    static const struct gate_until until = {NULL, 0.0};
     struct gate_options options = {.tier = GATE_QUICK, .seed = SEED};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -112,7 +112,7 @@ static void merging_11_kernels_of_the_field_are_right(void **state) {
         assert_non_null(runner_merge_kernel(runner));
         for (int index = 0; index < 2 * MERGE_VALUES; index++) {
             struct merge_found found;
-            assert_int_equal(merge_check_case(&options, runner, index, &stop, &found, &counts), 1);
+            assert_int_equal(merge_check_case(&options, runner, index, &until, &found, &counts), 1);
             if (found.finding.verdict != GATE_RIGHT) {
                 fail_msg("%s, case %d: %s", name, index, found.finding.of.text);
             }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/clock.h"
 #include "cli/base/random.h"
 #include "gate/judge/judge.h"
 #include "gate/merge/mistakes.h"
@@ -419,25 +420,36 @@ long long merge_work_of(const struct merge_recipe *r) {
     return (long long)r->n_parts * r->n_rows * r->n_heads * r->head_dim;
 }
 
-/* Attempts, until the kernel takes one. */
+/* Attempts, until the kernel takes one, or has taken too long. */
 static int try_case(const struct checking *c, const struct gate_options *o, long long index,
-                    const volatile int *stop, const struct how *how, struct merge_recipe *recipe,
-                    struct merge_finding *f) {
+                    const struct gate_until *until, const struct how *how,
+                    struct merge_recipe *recipe, struct merge_finding *f) {
     int work = tier_work[o->tier] / (runner_is_simulated(c->runner) ? SIMULATED : 1), result = 0;
-    for (int attempt = 0; attempt < ATTEMPTS && result == 0 && *stop == 0; attempt++) {
+    double began = seconds_now();
+    char reason[RUN_TEXT];
+    c->counts->ended = 0;
+    for (int attempt = 0; attempt < ATTEMPTS && result == 0; attempt++) {
+        if (gate_is_over(until)) {
+            c->counts->ended = 1;
+            return 0;
+        }
         merge_recipe_make(recipe, c->kernel, o->seed, index, attempt, o->shape.head_dim, work);
         result = try_recipe(c, recipe, how, f);
+        if (result == 0 && gate_took_too_long(c->runner, began, reason)) {
+            (void)snprintf(f->of.text, sizeof f->of.text, "%s", reason);
+            attempt = ATTEMPTS;
+        }
     }
     return result;
 }
 
 int merge_check_case(const struct gate_options *options, struct runner *runner, long long index,
-                     const volatile int *stop, struct merge_found *found,
+                     const struct gate_until *until, struct merge_found *found,
                      struct merge_counts *counts) {
     const struct checking c = {runner, runner_merge_kernel(runner), counts, options->rules};
     const struct how how = {index % 4 != 3, index % LAWS == 0, index % ELSEWHERE == THERE};
     *found = (struct merge_found){.index = index};
-    int result = try_case(&c, options, index, stop, &how, &found->recipe, &found->finding);
+    int result = try_case(&c, options, index, until, &how, &found->recipe, &found->finding);
     found->work = merge_work_of(&found->recipe);
     return result;
 }
@@ -446,8 +458,9 @@ int merge_recipe_taken(const struct gate_options *options, struct runner *runner
                        const volatile int *stop, struct merge_recipe *recipe) {
     struct merge_counts counts = {.runs = 0};
     const struct checking c = {runner, runner_merge_kernel(runner), &counts, 0};
+    const struct gate_until until = {stop, 0.0};
     struct merge_finding finding;
-    return try_case(&c, options, index, stop, NULL, recipe, &finding);
+    return try_case(&c, options, index, &until, NULL, recipe, &finding);
 }
 
 int merge_check_usual(struct runner *runner, int i, struct merge_finding *f,

@@ -5,6 +5,7 @@
 
 #include "gate/merge/result.h"
 #include "gate/runner/runner.h"
+#include "gate/search/asking.h"
 #include "gate/search/options.h"
 #include "gate/search/workers.h"
 
@@ -13,12 +14,13 @@ struct merge_counts {
     long long runs, laws;
     int judged;        /* 1: the rules of others judged the case (options->rules), and */
     unsigned rejected; /* a bit for each of them that rejects it */
+    int ended;         /* 1: the search was over before the kernel took sizes */
 };
 
 /* Runs one case. Returns 1 and what was found; 0 where the kernel takes no sizes, with the reason
  * in the finding's text; or -1 after saying why there is no verdict. */
 int merge_check_case(const struct gate_options *options, struct runner *runner, long long index,
-                     const volatile int *stop, struct merge_found *found,
+                     const struct gate_until *until, struct merge_found *found,
                      struct merge_counts *counts);
 
 /* Runs case i of the usual test, for the rules of others. As above. */

@@ -86,7 +86,7 @@ static void hand_in(struct crew *c, int ran, const struct merge_found *found,
     pthread_mutex_lock(&c->lock);
     struct merge_result *r = c->result;
     long long block = found->index - c->first;
-    int is_done = ran > 0 || (ran == 0 && *c->stop == 0);
+    int is_done = ran > 0 || (ran == 0 && !counts->ended);
     r->runs += counts->runs;
     r->laws += counts->laws;
     if (ran > 0) {
@@ -94,25 +94,29 @@ static void hand_in(struct crew *c, int ran, const struct merge_found *found,
         note(c, &r->each, found, counts, seconds);
     } else if (ran < 0) {
         r->failed = 1;
-    } else if (is_done) {
+    } else if (counts->ended) {
+        r->interrupted = r->interrupted || *c->stop != 0;
+        r->is_late = r->is_late || *c->stop == 0;
+    } else {
         r->refused++;
         (void)snprintf(r->refusal, sizeof r->refusal, "%.*s", RUN_TEXT - 1, found->finding.of.text);
     }
     if (is_done && block < c->state.blocks) {
         c->state.done[block] = 1;
     }
-    save_now_and_then(c, 0);
+    save_now_and_then(c, counts->ended);
     pthread_mutex_unlock(&c->lock);
 }
 
 static void work(void *task, struct runner *runner) {
     struct crew *c = task;
+    const struct gate_until until = {c->stop, gate_deadline(c->began, c->options->time)};
     struct merge_found found;
     long long index;
     while ((index = take_case(c)) >= 0) {
         struct merge_counts counts = {.runs = 0};
         double began = seconds_now();
-        int ran = merge_check_case(c->options, runner, index, c->stop, &found, &counts);
+        int ran = merge_check_case(c->options, runner, index, &until, &found, &counts);
         hand_in(c, ran, &found, &counts, seconds_now() - began);
     }
 }

@@ -89,8 +89,8 @@ const char *merge_no_answer(const struct merge_result *result) {
     if (merge_wrong_cases(result) > 0) {
         return NULL;
     }
-    return result->cases == 0 ? "the kernel takes no case"
-           : result->failed   ? "the run failed"
+    return result->cases == 0 && !result->is_late ? "the kernel takes no case"
+           : result->failed                       ? "the run failed"
            : result->is_late && result->cases < LEAST_CASES && result->cases < result->asked
                ? "--time left too few cases"
            : result->interrupted ? "the run was interrupted"

@@ -113,23 +113,6 @@ int gate_refuse_too_large(struct checking *c, double bytes, struct gate_finding 
     return bytes > most;
 }
 
-static int is_over(const struct checking *c) {
-    return (c->stop != NULL && *c->stop != 0) || (c->deadline > 0.0 && seconds_now() > c->deadline);
-}
-
-/* All attempts of a case together have the time of a call. Was it used up? */
-static int took_too_long(struct checking *c, double began, struct gate_finding *finding) {
-    int too_long = seconds_now() - began > runner_seconds(c->runner);
-    if (too_long) {
-        refuse(
-            c,
-            "refuses() and workspace() took the time of a call before they took any of the sizes "
-            "that were tried",
-            finding);
-    }
-    return too_long;
-}
-
 /* The sizes that are asked for. Chunks are half of the time as large as the pages that the kernel
  * has, so that sequences have many pages. */
 static struct gate_shape shape_of(const struct checking *c, long long index) {
@@ -145,10 +128,11 @@ static struct gate_shape shape_of(const struct checking *c, long long index) {
 int gate_find_recipe(struct checking *c, long long index, int *attempt, struct gate_recipe *recipe,
                      struct gate_finding *finding) {
     double began = seconds_now();
+    char reason[RUN_TEXT];
     const struct gate_shape shape = shape_of(c, index);
     while (*attempt < GATE_ATTEMPTS) {
         int first = *attempt == 0;
-        if (is_over(c)) {
+        if (gate_is_over(&c->until)) {
             c->ended = 1;
             return 0;
         }
@@ -179,7 +163,8 @@ int gate_find_recipe(struct checking *c, long long index, int *attempt, struct g
             return takes;
         }
         gate_sizes_asked(&c->result->sizes, recipe, 0);
-        if (took_too_long(c, began, finding)) {
+        if (gate_took_too_long(c->runner, began, reason)) {
+            refuse(c, reason, finding);
             *attempt = GATE_ATTEMPTS;
         }
     }

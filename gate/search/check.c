@@ -331,7 +331,8 @@ int gate_check_recipe(struct runner *runner, const struct gate_recipe *recipe,
 int gate_recipe_taken(const struct gate_options *options, struct runner *runner, long long index,
                       const volatile int *stop, struct gate_recipe *recipe) {
     struct gate_result *result = calloc(1, sizeof *result);
-    struct checking c = {.options = options, .runner = runner, .result = result, .stop = stop};
+    struct checking c = {
+        .options = options, .runner = runner, .result = result, .until = {stop, 0.0}};
     int attempt = 0;
     if (result == NULL) {
         return gate_no_verdict("not enough memory for a case");
@@ -507,8 +508,7 @@ int gate_check_block(const struct gate_options *options, struct runner *runner,
                      const struct gate_block *block, struct gate_result *result) {
     struct checking c = {.options = options,
                          .runner = runner,
-                         .stop = block->stop,
-                         .deadline = block->deadline,
+                         .until = block->until,
                          .budget = block->budget,
                          .result = result,
                          .rules = options->rules};

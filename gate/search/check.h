@@ -4,6 +4,7 @@
 #define CHUNKPROOF_GATE_SEARCH_CHECK_H
 
 #include "gate/case/layout.h"
+#include "gate/search/asking.h"
 #include "gate/search/options.h"
 #include "gate/search/result.h"
 #include "gate/search/workers.h"
@@ -17,9 +18,7 @@ int gate_is_enough(const struct gate_options *options, const struct gate_result 
 struct gate_block {
     long long first, end;
     int is_first; /* 1: no case of these options has run before */
-    /* After this signal, or at that time (0: never), the kernel is asked no more for sizes. */
-    const volatile int *stop;
-    double deadline;
+    struct gate_until until;
     /* Memory that this block shares with other blocks; NULL: no limit. */
     struct gate_budget *budget;
     int (*done)(void *context, const struct gate_result *result);

@@ -30,9 +30,8 @@ struct checking {
     struct gate_results *kept;  /* for the results of the next run; NULL: nobody wants them */
     gate_looker *look;          /* NULL: nobody looks at results */
     void *context;
-    const volatile int *stop; /* not 0: the kernel is asked for no more sizes; NULL: never */
-    double deadline;          /* the same from that time on; 0: never */
-    int ended;                /* 1: that came before sizes were found */
+    struct gate_until until;
+    int ended; /* 1: that came before sizes were found */
 };
 
 /* Does the kernel take the problem? Asks twice (GATE-4). 1 yes, or it misbehaves, which is a

@@ -107,13 +107,12 @@ static void work(void *task, struct runner *runner) {
     struct crew *c = task;
     struct worker w = {.crew = c};
     struct gate_result *result = malloc(sizeof *result);
-    double deadline = c->options->time > 0.0 ? c->began + c->options->time : 0.0;
+    const struct gate_until until = {c->stop, gate_deadline(c->began, c->options->time)};
     long long block;
     while (result != NULL && (block = take_block(c)) >= 0) {
         long long first = c->first + block * BLOCK, end = first + BLOCK;
         struct gate_block of = {
-            first, end < c->end ? end : c->end, block == 0, c->stop, deadline, &c->budget, done,
-            &w};
+            first, end < c->end ? end : c->end, block == 0, until, &c->budget, done, &w};
         w.cases = w.wrong = 0;
         int failed = gate_check_block(c->options, runner, &of, result) != 0;
         hand_in(c, block, result, failed);
