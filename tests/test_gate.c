@@ -31,7 +31,7 @@
 static void make(struct gate_problem *p, long long index, const struct cp_kernel *kernel) {
     struct gate_recipe recipe;
     gate_recipe_make(&recipe, 1, index, 0, WORK, NULL);
-    recipe.without_lse = 0;
+    recipe.without_lse = recipe.pool = 0; /* large pools: tests/test_gate_serving.c */
     assert_int_equal(gate_problem_new(p, &recipe, kernel), 0);
     gate_values_fill(p);
 }

@@ -20,7 +20,7 @@
 #include "tests/plain_kernel.h"
 
 #define CASES     480
-#define WORK      200000 /* without sizes of a server */
+#define WORK      200000
 #define HALF      65504.0
 #define SUBNORMAL 0x1p-126 /* below it bfloat16 has subnormal numbers */
 

@@ -86,6 +86,107 @@ static void chunks_of_a_pool_have_large_numbers(void **state) {
     assert_true(pools >= CASES / 100);
 }
 
+/* ---- With the work of the executor ---- */
+
+/* Of each tier. */
+static const long long few_works[] = {50000, 187500, 375000};
+
+static struct cp_kernel on_device(int pages) {
+    struct cp_kernel kernel = plain;
+    kernel.memory = CP_DEVICE_MEMORY;
+    kernel.layout.pages = pages;
+    return kernel;
+}
+
+static void make_few(struct gate_problem *p, long long index, long long work,
+                     const struct cp_kernel *kernel) {
+    struct gate_recipe recipe;
+    gate_recipe_make(&recipe, 1, index, 0, work, NULL);
+    assert_int_equal(gate_problem_new(p, &recipe, kernel), 0);
+}
+
+/* The largest number of a chunk, or page, that a sequence has. */
+static int largest_number(const struct gate_problem *p) {
+    int pages = p->pages.kind == CP_PAGES_OWN, largest = -1;
+    int n = p->b * (pages ? p->pages.width : p->table_width);
+    for (int at = 0; at < n; at++) {
+        int number = pages ? p->pages.table[at] : p->table[at];
+        largest = number > largest ? number : largest;
+    }
+    return largest;
+}
+
+/* GATE-10: one size at a time, so that a case does not cost the executor much more than others. A
+ * query row and head costs it about as much as 8 keys. */
+static void sizes_of_a_server_come_up_on_the_executor(void **state) {
+    const struct cp_kernel kernel = on_device(CP_PAGES_CHUNKS);
+    (void)state;
+    for (size_t tier = 0; tier < sizeof few_works / sizeof few_works[0]; tier++) {
+        struct gate_sizes sizes;
+        int groups[17] = {0}, with_heads[17] = {0}, number = 0, contexts = 0;
+        memset(&sizes, 0, sizeof sizes);
+        for (int i = 0; i < CASES; i++) {
+            struct gate_problem p;
+            make_few(&p, i, few_works[tier], &kernel);
+            int group = p.recipe.n_heads / p.recipe.n_kv_heads, at = largest_number(&p);
+            gate_sizes_tried(&sizes, &p);
+            groups[group]++;
+            with_heads[group] += p.recipe.n_kv_heads > 1;
+            number = at > number ? at : number;
+            contexts += p.query_begin[1] > 256 && p.n_tokens[0] > p.query_begin[1];
+            if (i % 25 == 12 + i / 25 % 8) {
+                long long pairs = (long long)p.n_rows * p.recipe.n_heads;
+                assert_true(p.recipe.head_dim <= 32 && pairs <= 1200);
+                for (int s = 0; s < p.b; s++) {
+                    assert_true(pairs * (8 + p.n_tokens[s]) * p.recipe.head_dim <= 3000000);
+                }
+            }
+            gate_problem_free(&p);
+        }
+        assert_true(sizes.largest[GATE_SEQUENCES] >= 300);
+        assert_true(sizes.largest[GATE_SHARERS] > 128);
+        assert_true(sizes.largest[GATE_ROWS] >= 300 && contexts > 0);
+        assert_true(sizes.largest[GATE_POOL] >= 100000 && number > UINT16_MAX);
+        assert_true(sizes.largest[GATE_KV_HEADS] >= 40);
+        assert_true(groups[5] > 0 && groups[6] > 0 && groups[16] > 0 && with_heads[12] > 0);
+    }
+}
+
+/* In device memory a pool takes memory: it is large where that is little. Pages are as chunks. */
+static void pools_in_device_memory_are_small_or_dense(void **state) {
+    const struct cp_kernel kernel = on_device(CP_PAGES_CHUNKS), pages = on_device(CP_PAGES_OWN),
+                           ragged = on_device(CP_PAGES_RAGGED);
+    struct gate_problem p;
+    struct gate_recipe r;
+    (void)state;
+    gate_recipe_make(&r, 1, 38, 0, few_works[0], NULL);
+    assert_true(r.pool >= 100000);
+    assert_true(gate_pool_fits(&r, &kernel) && !gate_pool_fits(&r, &ragged));
+    assert_int_equal(gate_problem_new(&p, &r, &kernel), 0);
+    assert_int_equal(p.capacity, r.pool);
+    assert_int_equal(p.pool, r.pool);
+    assert_null(p.number);
+    gate_problem_free(&p);
+    struct gate_problem guess = gate_problem_guess(&r, &kernel);
+    assert_int_equal(guess.pool, r.pool);
+    r.page = 1;
+    assert_true(gate_pool_fits(&r, &pages));
+    assert_int_equal(gate_problem_new(&p, &r, &pages), 0);
+    assert_int_equal(p.pages.n, r.pool);
+    assert_int_equal(p.pool, r.pool);
+    assert_true(p.capacity < 100 && largest_number(&p) > UINT16_MAX);
+    gate_problem_free(&p);
+    r.page = 64;
+    assert_false(gate_pool_fits(&r, &pages));
+    r.chunk_size = 16;
+    assert_false(gate_pool_fits(&r, &kernel));
+    assert_int_equal(gate_problem_new(&p, &r, &kernel), 0);
+    assert_true(p.pool == p.capacity && p.pool < 100);
+    gate_problem_free(&p);
+}
+
+/* ---- Sizes that are asked for ---- */
+
 static void sizes_are_as_asked_for(void **state) {
     const struct gate_shape shape = {.group = 5, .sequences = 70, .rows = 9, .keys = 300};
     const struct gate_shape rows = {.rows = 130, .head_dim = 16};
@@ -195,6 +296,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_of_a_server_come_up),
         cmocka_unit_test(chunks_of_a_pool_have_large_numbers),
+        cmocka_unit_test(sizes_of_a_server_come_up_on_the_executor),
+        cmocka_unit_test(pools_in_device_memory_are_small_or_dense),
         cmocka_unit_test(sizes_are_as_asked_for),
         cmocka_unit_test(every_head_is_judged),
         cmocka_unit_test(one_pair_is_judged_in_any_case),

@@ -48,7 +48,8 @@ int *gate_permutation(unsigned long long seed, int n) {
 }
 
 int *gate_scatter(struct gate_problem *p, int n) {
-    p->capacity = n + GATE_SPARE;
+    int dense = p->pages.kind == CP_PAGES_CHUNKS ? p->dense : 0;
+    p->capacity = n + GATE_SPARE > dense ? n + GATE_SPARE : dense;
     return gate_permutation(p->places ^ 0x5CA77E2ULL, p->capacity);
 }
 

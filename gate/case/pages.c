@@ -171,12 +171,13 @@ static int count_pages(struct gate_problem *p, int *at) {
 
 static int scatter_pages(struct gate_problem *p, int n) {
     struct gate_pages *g = &p->pages;
-    int *order = gate_permutation(p->places ^ 0x9A6EULL, n + GATE_SPARE);
+    int pool = n + GATE_SPARE > p->dense ? n + GATE_SPARE : p->dense;
+    int *order = gate_permutation(p->places ^ 0x9A6EULL, pool);
     for (int i = 0; order != NULL && i < p->b * g->width; i++) {
         g->all[i] = order[g->all[i]];
     }
     free(order);
-    return order != NULL && allocate_lists(p, n + GATE_SPARE, g->width) == 0 ? 0 : -1;
+    return order != NULL && allocate_lists(p, pool, g->width) == 0 ? 0 : -1;
 }
 
 static int new_pages(struct gate_problem *p) {

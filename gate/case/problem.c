@@ -22,6 +22,7 @@
 #include "gate/runner/runner.h"
 
 #define MOST_SCALES (1 << 18) /* of K, or V, in a large pool: 1 MiB */
+#define MOST_DENSE  (1 << 22) /* numbers of K, or V, in one that takes memory */
 
 /* Rows that see a key, of sequences that have some or all have as many, need a key in each. */
 int gate_never_of(const struct cp_kernel *kernel) {
@@ -330,6 +331,14 @@ static int pool_of(const struct gate_recipe *r, const struct gate_problem *p) {
     return has_scales && r->pool > most ? most : r->pool;
 }
 
+int gate_pool_fits(const struct gate_recipe *r, const struct cp_kernel *kernel) {
+    struct gate_pages pages = gate_pages_of(r, kernel);
+    long long width = gate_value_dim(r, kernel),
+              slots = pages.kind == CP_PAGES_CHUNKS ? r->chunk_size : pages.size;
+    width = width > r->head_dim ? width : r->head_dim;
+    return pages.kind != CP_PAGES_RAGGED && r->pool * r->n_kv_heads * slots * width <= MOST_DENSE;
+}
+
 /* All that follows without a plan. */
 static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
                      const struct cp_kernel *kernel, unsigned long long seed,
@@ -350,6 +359,7 @@ static void describe(struct gate_problem *p, const struct gate_recipe *recipe,
     p->pages = gate_pages_of(recipe, kernel);
     int has_blocks = on_host && kernel->layout.pages != CP_PAGES_RAGGED;
     p->pool = has_blocks ? pool_of(recipe, p) : 0;
+    p->dense = !on_host && gate_pool_fits(recipe, kernel) ? recipe->pool : 0;
     p->is_far =
         has_blocks && kernel->layout.gaps != CP_GAPS_NONE && (recipe->layout & GATE_FAR) != 0;
     p->plan = recipe->n_modules == 0            ? CP_PLANS_TREES
@@ -375,6 +385,7 @@ struct gate_problem gate_problem_guess(const struct gate_recipe *recipe,
     p.n_served = p.b;
     p.mask.n_bytes = p.mask.kind != GATE_NO_BITS ? (size_t)p.n_rows : 0;
     p.pool = p.pool > p.capacity ? p.pool : p.capacity;
+    p.pool = p.pool > p.dense ? p.pool : p.dense;
     p.rotation.n_angles = kernel->keys == CP_KEYS_PLACED ? 0 : p.table_width * recipe->chunk_size;
     return p;
 }

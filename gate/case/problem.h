@@ -81,6 +81,7 @@ struct gate_problem {
     /* Blocks (pages.h) of the pool that the kernel sees, and the number that each of those that
      * have one here has there; NULL: the same one. */
     int pool, *number;
+    int dense; /* blocks of the pool, at least, each of which has a number here, and memory */
     struct cp_kernel_layout layout; /* as the kernel declares it */
     struct gate_pages pages;
     int plan; /* CP_PLANS_TREES, or what the kernel takes */
@@ -121,6 +122,9 @@ struct cp_tree *gate_tree_new(const struct gate_recipe *recipe);
 int gate_problem_new(struct gate_problem *problem, const struct gate_recipe *recipe,
                      const struct cp_kernel *kernel);
 void gate_problem_free(struct gate_problem *problem);
+
+/* A pool in device memory takes as much memory as it has chunks, or pages. 1: that is little. */
+int gate_pool_fits(const struct gate_recipe *recipe, const struct cp_kernel *kernel);
 
 /* Likely sizes of the problem, found without a tree, to ask a kernel quickly. There is nothing to
  * free. */

@@ -334,9 +334,13 @@ void gate_recipe_make(struct gate_recipe *r, unsigned long long seed, long long 
         make_keys(r, &random, wanted, work);
         return;
     }
-    if (work >= GATE_SERVING_WORK && attempt < SERVE_FIRST &&
+    if (any_size && attempt < SERVE_FIRST &&
         index % SERVE_EVERY == SERVE_EVERY / 2 + index / SERVE_EVERY % 8) {
-        gate_recipe_serve(r, &random, index / SERVE_EVERY, work);
+        if (work >= GATE_SERVING_WORK) {
+            gate_recipe_serve(r, &random, index / SERVE_EVERY, work);
+        } else {
+            gate_recipe_serve_few(r, &random, index / SERVE_EVERY, attempt);
+        }
         apply(r, wanted);
         shorten(r);
         return;

@@ -116,7 +116,8 @@ struct gate_recipe {
      *               many
      *   rows        query rows: of each sequence where `queries` is GATE_DECODE, else of about
      *               every second one, and of the first
-     *   pool        chunks of the pool; those in use have any numbers below it. In host memory */
+     *   pool        chunks of the pool; those in use have any numbers below it. In device memory
+     *               where gate_pool_fits() */
     int sequences, rows, pool;
     /* WINDOW-1, for kernels that take it: keys of a window, how far a row sees after its own
      * position, and first positions that are kept beside the window; 0: none. */
@@ -153,8 +154,8 @@ struct gate_shape {
 #define GATE_MOST_CAP       8388608 /* eighths: 2^20 */
 #define GATE_MOST_BIASES    131072  /* of a head */
 
-/* A recipe with at most so much work is small: none of the few that are long, deep or wide. One
- * with less than GATE_SERVING_WORK has no sizes of a server. */
+/* A recipe with at most so much work is small: none of the few that are long, deep or wide, or have
+ * sizes of a server. One with less than GATE_SERVING_WORK has one of these sizes at a time. */
 #define GATE_SMALL_WORK   20000
 #define GATE_SERVING_WORK 400000
 

@@ -11,6 +11,7 @@
 #define MOST_TIMES    40          /* as much work as an ordinary case, at most */
 #define LARGE_WORK    1500000     /* of the tiers above the first */
 #define PATH_AT_LEAST 1030        /* chunks */
+#define CHEAP_FIRST   6           /* attempts of few, whose heads are the narrowest */
 
 static int one_of(struct prng *random, const int *choice, int n) {
     return choice[prng_below(random, n)];
@@ -131,6 +132,58 @@ void gate_recipe_serve(struct gate_recipe *r, struct prng *random, long long n, 
         break;
     default:
         make_crowd(r, random, nth);
+        break;
+    }
+}
+
+/* ---- On the executor ---- */
+
+/* There a query row and head costs as much as several keys. */
+enum few { FEW_SEQUENCES, FEW_CHUNKS, FEW_HEADS, FEW_ROWS, FEWS };
+
+/* Chunks are as small as that, because in device memory a pool is memory (gate_pool_fits()). More
+ * than a third of the numbers do not fit in 16 bits. */
+static void make_few_chunks(struct gate_recipe *r, struct prng *random, long long n) {
+    heads(r, r->head_dim > 16 ? 1 : NTH_OF(n, 2, 1), NTH_OF(n, 12, 5, 6, 16));
+    r->chunk_size = r->n_kv_heads * r->head_dim > 16 ? 1 : ONE_OF(random, 1, 2);
+    r->pool = POOL_AT_LEAST + prng_below(random, POOL_AT_LEAST / 5);
+    two_sequences(r, 8 + prng_below(random, 12), prng_below(random, 8), prng_below(random, 8));
+}
+
+/* Every second time most rows stand before the first key and see none; else at the end of a longer
+ * context. */
+static void make_few_rows(struct gate_recipe *r, struct prng *random, long long n) {
+    r->rows = NTH_OF(n, 300, 260, 520, 270);
+    int keys = n % 2 == 0 ? 20 + prng_below(random, 40) : r->rows + 1 + prng_below(random, 40);
+    two_sequences(r, keys, prng_below(random, 20), prng_below(random, 8));
+    r->queries = GATE_SEVERAL;
+    r->n_ops = n % 2 == 0 ? 2 : 1;
+}
+
+void gate_recipe_serve_few(struct gate_recipe *r, struct prng *random, long long n, int attempt) {
+    static const enum gate_values values[] = {GATE_SELECT, GATE_COUNT, GATE_NORMAL};
+    long long nth = n / FEWS;
+    r->values = values[(n + nth) % COUNT_OF(values)];
+    r->layout &= ~GATE_FAR;
+    r->head_dim = attempt < CHEAP_FIRST ? ONE_OF(random, 16, 32) : ONE_OF(random, 64, 128);
+    r->chunk_size = ONE_OF(random, 4, 16, 5, 8, 16);
+    r->queries = GATE_DECODE;
+    heads(r, 1, 1);
+    switch ((enum few)(n % FEWS)) {
+    case FEW_CHUNKS:
+        make_few_chunks(r, random, nth);
+        break;
+    case FEW_HEADS:
+        heads(r, NTH_OF(nth, 40, 2, 33, 20, 64), NTH_OF(nth, 1, 12, 6, 5, 2));
+        two_sequences(r, 5 + prng_below(random, 12), prng_below(random, 8), prng_below(random, 8));
+        break;
+    case FEW_ROWS:
+        make_few_rows(r, random, nth);
+        break;
+    default:
+        r->sequences = NTH_OF(nth, 300, 260, 290, 270);
+        two_sequences(r, r->chunk_size + prng_below(random, 8), r->chunk_size,
+                      prng_below(random, 4));
         break;
     }
 }

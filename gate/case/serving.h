@@ -20,4 +20,9 @@ enum gate_serving {
 void gate_recipe_serve(struct gate_recipe *recipe, struct prng *random, long long n,
                        long long work);
 
+/* The same for less work than GATE_SERVING_WORK, as on the executor: one size is large, and all
+ * others are small. `attempt` is one of those of gate_recipe_make(). */
+void gate_recipe_serve_few(struct gate_recipe *recipe, struct prng *random, long long n,
+                           int attempt);
+
 #endif

@@ -150,7 +150,7 @@ int gate_find_recipe(struct checking *c, long long index, int *attempt, struct g
         gate_recipe_pages(recipe, &runner_kernel(c->runner)->layout);
         if (runner_kernel(c->runner)->memory != CP_HOST_MEMORY) {
             recipe->layout &= ~GATE_FAR;
-            recipe->pool = 0;
+            recipe->pool = gate_pool_fits(recipe, runner_kernel(c->runner)) ? recipe->pool : 0;
         }
         struct gate_problem p = gate_problem_guess(recipe, runner_kernel(c->runner));
         struct cp_kernel_call call;

@@ -18,7 +18,8 @@ OBJECTS = [
 SECONDS = "10"
 EXECUTOR_SECONDS = "20"  # of those in CUDA
 EXECUTOR_CASES = 16  # which are small;
-DEEP_CASES = 40  # of versions: later ones have more keys
+DEEP_CASES = 40  # of versions: later ones have more keys;
+SERVING_CASES = 100  # of plain CUDA: with each size of a server (GATE-10)
 DIMENSIONS = "ONE(32) ONE(64)"  # of the versions: fewer than they have, for the compiler's sake
 WIDTHS = "ONE(96, 64, true) ONE(192, 128, false)"  # those that the gate asks for most cheaply
 VERSION = "version "
@@ -59,7 +60,7 @@ def build(
     place: pathlib.Path, kernel: str, source: str, text: str, deep: bool
 ) -> tuple[list[list[object]], pathlib.Path, list[str]]:
     """(commands, the kernel for the gate, its options). source: the file that the text is of."""
-    cases = DEEP_CASES if deep and is_version(kernel) else EXECUTOR_CASES
+    cases = EXECUTOR_CASES if not deep else DEEP_CASES if is_version(kernel) else SERVING_CASES
     few = ["--cases", str(cases), "--seconds", EXECUTOR_SECONDS]
     if is_version(kernel):
         return (
