@@ -23,33 +23,9 @@
 
 #include "opt/slice.h"
 
-static int group_of(const struct cp_attention *a) {
-    return a->n_heads / a->n_kv_heads;
-}
-
-struct opt_head cp_opt_head(const struct opt_slice *slice, int x) {
-    const struct opt_sizes *sizes = &slice->call->sizes;
-    size_t rows = (size_t)x * (size_t)slice->task->width;
-    struct opt_head h = {slice, x, slice->first_head + x, *slice->at, 0, 0};
-    h.at.q += rows * sizes->stride;
-    h.at.q_columns += rows * sizes->stride;
-    h.at.o += rows * sizes->o_stride;
-    h.at.m += rows;
-    h.at.n += rows;
-    h.at.factor += rows;
-    h.at.score += rows * CP_OPT_KEYS;
-    h.at.queries += rows * sizes->queries;
-    return h;
-}
-
 /* Which query row of the task has row i of the slice. */
 static long long row_of_task(const struct opt_slice *slice, int i) {
-    return (slice->first + i) / group_of(slice->call->attention);
-}
-
-int cp_opt_query_head(const struct opt_head *h, int i) {
-    int group = group_of(h->slice->call->attention);
-    return h->g * group + (int)((h->slice->first + i) % group);
+    return (slice->first + i) / opt_group_of(slice->call->attention);
 }
 
 /* Where row i of a head is in an array [rows][h], in which its query row is number `row`. */
@@ -148,16 +124,11 @@ static int take_queries(const struct opt_head *h) {
                                     a->head_dim);
 }
 
-/* The slopes of a head's rows. */
-static float *slopes_of(const struct opt_head *h) {
-    return opt_slopes(h->slice->at) + (size_t)h->x * (size_t)h->slice->task->width;
-}
-
 /* SCORE-2: the slope of each row, of padding 0. */
 static void take_slopes(const struct opt_head *h) {
     const double *slopes = h->slice->call->attention->scores.slopes;
     for (int i = 0; i < h->slice->task->width && slopes != NULL; i++) {
-        slopes_of(h)[i] = i < h->slice->rows ? (float)slopes[cp_opt_query_head(h, i)] : 0.0F;
+        opt_slopes_of(h)[i] = i < h->slice->rows ? (float)slopes[cp_opt_query_head(h, i)] : 0.0F;
     }
 }
 
@@ -181,7 +152,7 @@ static void begin(struct opt_slice *slice, const struct opt_call *call, size_t n
     const struct opt_task *t = task_of(call, number);
     long long within = (long long)(number - t->first_slice), block = within % t->n_blocks;
     long long head_block = within / t->n_blocks;
-    long long n_rows = (long long)t->n_rows * group_of(a);
+    long long n_rows = (long long)t->n_rows * opt_group_of(a);
     slice->call = call;
     slice->kernels = call->kernels;
     slice->at = at;
@@ -194,39 +165,6 @@ static void begin(struct opt_slice *slice, const struct opt_call *call, size_t n
     slice->padded_rows = (slice->rows + CP_OPT_PAD - 1) / CP_OPT_PAD * CP_OPT_PAD;
     slice->many = slice->rows > slice->kernels->few;
     find_rows(slice);
-}
-
-/* The k-th chunk of the task. */
-static size_t chunk_of(const struct opt_slice *slice, int k) {
-    const struct cp_plan *plan = slice->call->attention->plan;
-    const struct opt_task *t = slice->task;
-    int is_shared = t->end - t->begin > 1;
-    return (size_t)(is_shared ? plan->shared[t->first + k].chunk
-                              : plan->sequence[t->begin].run[t->first + k].chunk);
-}
-
-struct opt_run cp_opt_run(const struct opt_slice *slice, int g, int key, int tile, int end) {
-    const struct cp_attention *a = slice->call->attention;
-    int c = a->plan->chunk_size, slot = key % c, n = c - slot < end - key ? c - slot : end - key;
-    size_t at =
-        (chunk_of(slice, key / c) * (size_t)a->n_kv_heads + (size_t)g) * (size_t)c + (size_t)slot;
-    return (struct opt_run){(const char *)a->k + at * opt_row_bytes(a, 0),
-                            (const char *)a->v + at * opt_row_bytes(a, 1), at, key - tile, n};
-}
-
-int cp_opt_scales_of(const struct opt_head *h, const struct opt_tile *tile, const float *scales,
-                     float scale[CP_OPT_KEYS]) {
-    int per = h->slice->call->attention->scales.per, end = tile->first + tile->n;
-    for (int key = tile->first; key < end && scales != NULL;) {
-        struct opt_run run = cp_opt_run(h->slice, h->g, key, tile->first, end);
-        for (int i = 0; i < run.n; i++) {
-            scale[run.first + i] = per == CP_CACHE_SCALE_TOKEN  ? scales[run.row + (size_t)i]
-                                   : per == CP_CACHE_SCALE_HEAD ? scales[h->g]
-                                                                : scales[0];
-        }
-        key += run.n;
-    }
-    return scales != NULL;
 }
 
 /* The first key from `key` on that any row sees; with none, the end. Without a window rows see all
@@ -303,17 +241,6 @@ static void see_distances(const struct opt_slice *slice, const struct opt_tile *
     }
 }
 
-/* Which keys of the tile row i sees without a mask. */
-static struct opt_seen seen_in_tile(const struct opt_scratch *at, int i,
-                                    const struct opt_tile *tile) {
-    struct opt_seen seen = {0, 0, (int)at->seen[i]};
-    if (tile->split) {
-        seen.kept = (int)at->kept[i];
-        seen.begin = (int)at->begin[i];
-    }
-    return seen;
-}
-
 /* What the mask leaves to row i of keys begin .. end - 1 of the tile. */
 static uint64_t left_of(const struct opt_slice *slice, int i, const struct opt_tile *tile,
                         int begin, int end) {
@@ -327,7 +254,7 @@ static uint64_t left_of(const struct opt_slice *slice, int i, const struct opt_t
 static void see_left(struct opt_slice *slice, struct opt_tile *tile) {
     uint64_t any = 0;
     for (int i = 0; i < slice->rows; i++) {
-        struct opt_seen seen = seen_in_tile(slice->at, i, tile);
+        struct opt_seen seen = opt_seen_in_tile(slice->at, i, tile);
         uint64_t all =
             opt_keys_before(seen.kept) | (opt_keys_before(seen.end) & ~opt_keys_before(seen.begin));
         slice->left[i] = i > 0 && slice->row[i] == slice->row[i - 1]
@@ -354,49 +281,6 @@ static void see(struct opt_slice *slice, struct opt_tile *tile) {
     if (slice->call->attention->mask.bits != NULL) {
         see_left(slice, tile);
     }
-}
-
-struct opt_change cp_opt_change_of(const struct opt_head *h) {
-    const struct cp_attention *a = h->slice->call->attention;
-    double cap = a->scores.cap;
-    int biased = a->scores.slopes != NULL;
-    return (struct opt_change){.scale = (float)a->scale,
-                               .cap = (float)cap,
-                               .inverse = cap != 0.0 ? (float)(1.0 / cap) : 0.0F,
-                               .slope = biased ? slopes_of(h) : NULL,
-                               .distance = biased ? opt_distances(&h->at) : NULL};
-}
-
-void cp_opt_rescale(const struct opt_head *h) {
-    size_t stride = h->slice->call->sizes.o_stride;
-    for (int i = 0; i < h->slice->rows; i++) {
-        float *o = h->at.o + (size_t)i * stride;
-        if (h->at.factor[i] != 1.0F) {
-            h->slice->kernels->scale(o, o, h->at.factor[i], (int)stride);
-        }
-    }
-}
-
-int cp_opt_rows_alike(const struct opt_head *h, int i, const struct opt_tile *tile,
-                      struct opt_seen *seen) {
-    int n = tile->all ? h->slice->rows - i : 1;
-    *seen = seen_in_tile(&h->at, i, tile);
-    for (; i + n < h->slice->rows; n++) {
-        struct opt_seen other = seen_in_tile(&h->at, i + n, tile);
-        if (other.kept != seen->kept || other.begin != seen->begin || other.end != seen->end) {
-            break;
-        }
-    }
-    return n;
-}
-
-int cp_opt_rows_left_alike(const struct opt_head *h, int i, uint64_t *left) {
-    int n = 1;
-    *left = h->slice->left[i];
-    while (i + n < h->slice->rows && h->slice->left[i + n] == *left) {
-        n++;
-    }
-    return n;
 }
 
 static void keep(const struct opt_head *h) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A slice of work (tasks.h): what slice.c, slice_few.c and slice_many.c share. */
+/* A slice of work (tasks.h): what the files slice*.c and biases.c share. */
 #ifndef CHUNKPROOF_OPT_SLICE_H
 #define CHUNKPROOF_OPT_SLICE_H
 
@@ -53,6 +53,11 @@ struct opt_head cp_opt_head(const struct opt_slice *slice, int x);
 /* The query head of row i of a head. */
 int cp_opt_query_head(const struct opt_head *h, int i);
 
+/* How many query heads use a K/V head. */
+static inline int opt_group_of(const struct cp_attention *a) {
+    return a->n_heads / a->n_kv_heads;
+}
+
 /* Bytes from one key to the next, or from one value (WIDTH-2). */
 static inline size_t opt_row_bytes(const struct cp_attention *a, int values) {
     return values ? (size_t)a->v_row * cp_number_size(a->v_type)
@@ -97,6 +102,22 @@ static inline struct opt_states opt_states_of(const struct opt_head *h,
 static inline int opt_changes_scores(const struct opt_slice *slice) {
     const struct cp_scores *scores = &slice->call->attention->scores;
     return scores->cap != 0.0 || scores->slopes != NULL || scores->biases.bias != NULL;
+}
+
+/* The slopes of a head's rows. */
+static inline float *opt_slopes_of(const struct opt_head *h) {
+    return opt_slopes(h->slice->at) + (size_t)h->x * (size_t)h->slice->task->width;
+}
+
+/* Which keys of the tile row i sees without a mask. */
+static inline struct opt_seen opt_seen_in_tile(const struct opt_scratch *at, int i,
+                                               const struct opt_tile *tile) {
+    struct opt_seen seen = {0, 0, (int)at->seen[i]};
+    if (tile->split) {
+        seen.kept = (int)at->kept[i];
+        seen.begin = (int)at->begin[i];
+    }
+    return seen;
 }
 
 /* NUM-18: the scales of a tile's keys, from those of K or of V; NULL: 0, there are none. */

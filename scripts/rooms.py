@@ -4,7 +4,8 @@
 
 A room is a directory. A room uses another when one of its files includes a header of it, or calls
 one of its functions. Files form a circle when each includes another of them, or each calls another
-of them.
+of them. The files of include/, ref/, opt/ and kernels/ form no circle either; what they may include
+is in scripts/layers.py.
 
     scripts/rooms.py [ROOT]      exit status 0 right, 1 a finding
     scripts/rooms.py --draw      the rooms, each with the rooms that it uses
@@ -42,16 +43,22 @@ BELOW: dict[str, str] = {
 
 Graph = dict[str, set[str]]
 
-# A definition at the left margin: the name before the first bracket, or a table's.
-BEGIN = r"^(?!static\b|extern\b|typedef\b|return\b)[A-Za-z_][\w \*]*?\b"
+WITH_ROOMS = ("cli", "gate")
+WITHOUT_ROOMS = ("include", "ref", "opt", "kernels")
+SUFFIXES = (".c", ".cpp", ".cu", ".h")
+
+# A definition at the left margin that other files see: the name before the first bracket, or a
+# table's. INLINE is static, in opt/.
+BEGIN = r"^(?![^\n(=]*\b(?:static|INLINE|extern|typedef|return)\b)[A-Za-z_][\w \*]*?\b"
 FUNCTION = re.compile(BEGIN + r"(\w+)\([^;{}]*\)\s*\{", re.MULTILINE)
 TABLE = re.compile(BEGIN + r"(\w+)(?:\[[^\]\n]*\])*\s*=[^=]", re.MULTILINE)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 
 
-def source_files(root: pathlib.Path) -> list[pathlib.Path]:
-    return sorted(path for top in ("cli", "gate") for path in (root / top).rglob("*.[ch]"))
+def source_files(root: pathlib.Path, tops: tuple[str, ...]) -> list[pathlib.Path]:
+    return sorted(path for top in tops for path in (root / top).rglob("*")
+                  if path.suffix in SUFFIXES)
 
 
 def room_of(path: str) -> str:
@@ -63,13 +70,19 @@ def names_defined(text: str) -> set[str]:
 
 
 def includes_of(code: dict[str, str]) -> Graph:
-    return {path: {header for header in re.findall(r'#\s*include\s*"((?:cli|gate)/[^"]+)"', text)
-                   if header in code} for path, text in code.items()}
+    """Of headers of these files; as the compiler does, beside the file, then in the tree."""
+    uses: Graph = {path: set() for path in code}
+    for path, text in code.items():
+        for header in re.findall(r'#\s*include\s*["<]([^">]+)[">]', text):
+            places = (os.path.dirname(path), "", "include")
+            found = (os.path.normpath(os.path.join(place, header)) for place in places)
+            uses[path] |= {name for name in found if name in code}
+    return uses
 
 
 def calls_of(code: dict[str, str]) -> tuple[Graph, dict[tuple[str, str], str]]:
     """(file: the files whose functions or tables it uses, one of these for each)."""
-    sources = {path: text for path, text in code.items() if path.endswith(".c")}
+    sources = {path: text for path, text in code.items() if not path.endswith(".h")}
     owner = {name: path for path, text in sources.items() for name in names_defined(text)}
     calls: Graph = {path: set() for path in sources}
     names: dict[tuple[str, str], str] = {}
@@ -111,15 +124,37 @@ def circles(uses: Graph) -> list[list[str]]:
     return found
 
 
-def graphs(root: pathlib.Path) -> tuple[Graph, Graph, dict[tuple[str, str], str]]:
+def graphs(root: pathlib.Path,
+           tops: tuple[str, ...]) -> tuple[Graph, Graph, dict[tuple[str, str], str]]:
     code = {str(path.relative_to(root)): COMMENT.sub(" ", path.read_text(encoding="utf-8"))
-            for path in source_files(root)}
+            for path in source_files(root, tops)}
     return includes_of(code), *calls_of(code)
 
 
-def findings(root: pathlib.Path) -> list[str]:
-    includes, calls, names = graphs(root)
+def circles_said(includes: Graph, calls: Graph, names: dict[tuple[str, str], str]) -> list[str]:
     lines = []
+    for verb, uses in (("includes", includes), ("calls", calls)):
+        for group in circles(uses):
+            lines.append(f"a circle of {verb}:")
+            lines += [f"  {path} {verb} {other}" +
+                      (f" ({names[path, other]})" if verb == "calls" else "")
+                      for path in group for other in sorted(uses[path] & set(group))]
+    return lines
+
+
+def table_findings() -> list[str]:
+    """BELOW itself: each room that it names is there, and no room is below itself."""
+    uses = {room: set(below.split()) for room, below in BELOW.items()}
+    absent = [f"BELOW: {room} uses {other}, which is no room"
+              for room in uses for other in sorted(uses[room] - uses.keys())]
+    itself = [f"BELOW: {room} is below itself" for room in uses if room in uses[room]]
+    groups = [] if absent else circles(uses)
+    return absent + itself + [f"BELOW: a circle of rooms: {' '.join(group)}" for group in groups]
+
+
+def findings(root: pathlib.Path) -> list[str]:
+    includes, calls, names = graphs(root, WITH_ROOMS)
+    lines = table_findings()
     for path in sorted(includes):
         room = room_of(path)
         if room not in BELOW:
@@ -130,17 +165,12 @@ def findings(root: pathlib.Path) -> list[str]:
                   for other in sorted(includes[path]) if room_of(other) not in may]
         lines += [f"{path}: {room}/ may not use {room_of(other)}/, but uses {names[path, other]}"
                   for other in sorted(calls.get(path, set())) if room_of(other) not in may]
-    for verb, uses in (("includes", includes), ("calls", calls)):
-        for group in circles(uses):
-            lines.append(f"a circle of {verb}:")
-            lines += [f"  {path} {verb} {other}" +
-                      (f" ({names[path, other]})" if verb == "calls" else "")
-                      for path in group for other in sorted(uses[path] & set(group))]
-    return lines
+    lines += circles_said(includes, calls, names)
+    return lines + circles_said(*graphs(root, WITHOUT_ROOMS))
 
 
 def drawing(root: pathlib.Path) -> list[str]:
-    includes, calls, _ = graphs(root)
+    includes, calls, _ = graphs(root, WITH_ROOMS)
     used: Graph = {room: set() for room in BELOW}
     for uses in (includes, calls):
         for path, others in uses.items():
@@ -159,8 +189,9 @@ def main(arguments: list[str]) -> int:
         return 0
     root = pathlib.Path(arguments[0]) if arguments else here
     wrong = findings(root)
-    n_files = len(source_files(root))
-    print("\n".join(wrong) if wrong else f"{n_files} files in {len(BELOW)} rooms, no circle")
+    n_files, n_others = (len(source_files(root, tops)) for tops in (WITH_ROOMS, WITHOUT_ROOMS))
+    print("\n".join(wrong) if wrong else
+          f"{n_files} files in {len(BELOW)} rooms and {n_others} others, no circle")
     return 1 if wrong or n_files == 0 else 0
 
 

@@ -264,12 +264,19 @@ class Rooms(InTree):
         "gate/judge/judge.c": '#include "gate/judge/judge.h"\nconst int judge_table[2] = {1, 2};\n'
                               'int judge(void) {\n    return now();\n}\n',
         "gate/judge/class.c": "int judge_class(void) {\n    return 1;\n}\n",
+        "include/chunkproof/opt.h": "int cp_opt_all(void);\n",
+        "opt/slice.h": '#include "chunkproof/opt.h"\nint cp_opt_slice(void);\n',
+        "opt/all.c": '#include "slice.h"\nint cp_opt_all(void) {\n    return cp_opt_slice();\n}\n',
+        "opt/slice.c": "int cp_opt_slice(void) {\n    return 0;\n}\n",
+        "kernels/index.h": "static inline int sum(void) {\n    return 1;\n}\n",
+        "ref/sum.c": "static inline int slice(void) {\n    return 1;\n}\n",
     }
 
     def test_rooms_right_ones_pass(self) -> None:
         self.write(self.FILES)
         status, said = self.run_script()
-        self.assertEqual((status, said), (0, f"8 files in {said.split()[3]} rooms, no circle\n"))
+        self.assertEqual((status, said), (0, f"8 files in {said.split()[3]} rooms and 6 others, "
+                                           "no circle\n"))
 
     def test_rooms_an_include_from_above(self) -> None:
         self.finds({**self.FILES, "gate/judge/class.c": '#include "gate/gate.h"\n'},
@@ -293,6 +300,46 @@ class Rooms(InTree):
         self.finds({**self.FILES, "gate/judge/judge.h": '#include "gate/judge/class.h"\n',
                     "gate/judge/class.h": '#include "gate/judge/judge.h"\n'},
                    "a circle of includes:")
+
+    def test_rooms_a_circle_of_calls_where_there_are_no_rooms(self) -> None:
+        self.finds({**self.FILES, "opt/slice.c": "int cp_opt_slice(void) {\n"
+                                                 "    return cp_opt_all();\n}\n"},
+                   "a circle of calls:\n  opt/all.c calls opt/slice.c (cp_opt_slice)\n"
+                   "  opt/slice.c calls opt/all.c (cp_opt_all)\n")
+        for name in ("ref/sum.c", "kernels/sum.cu", "opt/simt/sum.cpp"):
+            self.finds({**self.FILES, "opt/slice.c": "int cp_opt_slice(void) {\n"
+                                                     "    return cp_sum();\n}\n",
+                        name: "int cp_sum(void) {\n    return cp_opt_slice();\n}\n"},
+                       f"  {name} calls opt/slice.c (cp_opt_slice)\n")
+            (self.tree / name).unlink()
+
+    def test_rooms_a_circle_of_includes_where_there_are_no_rooms(self) -> None:
+        self.finds({**self.FILES, "include/chunkproof/opt.h": '#include "opt/slice.h"\n'},
+                   "a circle of includes:\n  include/chunkproof/opt.h includes opt/slice.h\n"
+                   "  opt/slice.h includes include/chunkproof/opt.h\n")
+        self.finds({**self.FILES, "opt/slice.h": '#include "tile.h"\n',
+                    "opt/tile.h": '#include "slice.h"\n'},
+                   "  opt/tile.h includes opt/slice.h\n")
+
+    def test_rooms_what_is_static_is_nobody_elses(self) -> None:
+        self.write({**self.FILES, "ref/sum.c": "INLINE int slice(void) {\n    return 1;\n}\n"
+                                               "int cp_sum(void) {\n    return cp_sums();\n}\n",
+                    "ref/sums.c": "int cp_sums(void) {\n    int slice = 0;\n"
+                                  "    return slice;\n}\n"})
+        self.assertEqual(self.run_script()[0], 0, self.run_script()[1])
+
+    def test_rooms_a_table_in_which_rooms_form_a_circle(self) -> None:
+        script = self.tree / "scripts" / "rooms.py"
+        right = script.read_text()
+        for was, wrong, says in (
+                ('"cli/base": ""', '"cli/base": "gate/report"',
+                 "BELOW: a circle of rooms: cli/base"),
+                ('"cli/base": ""', '"cli/base": "cli/base"', "BELOW: cli/base is below itself"),
+                ('"cli/base": ""', '"cli/base": "cli/attic"',
+                 "BELOW: cli/base uses cli/attic, which is no room")):
+            self.assertIn(was, right)
+            script.write_text(right.replace(was, wrong))
+            self.finds(self.FILES, says)
 
     def test_rooms_a_room_that_is_not_known(self) -> None:
         self.finds({**self.FILES, "gate/attic/old.c": ""}, "there is no room gate/attic")
