@@ -18,6 +18,23 @@ static inline json_t *json_with(json_t *array, json_t *item) {
     return array;
 }
 
+/* Sets a member, which may be NULL where there is no memory: then the object is freed. */
+static inline json_t *json_with_member(json_t *object, const char *name, json_t *value) {
+    if (json_object_set_new(object, name, value) != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+static inline json_t *json_numbers(const int *number, int n) {
+    json_t *array = json_array();
+    for (int i = 0; i < n; i++) {
+        array = json_with(array, json_integer(number[i]));
+    }
+    return array;
+}
+
 /* null for what JSON has no number for. */
 static inline json_t *json_number(double x) {
     return isfinite(x) ? json_real(x) : json_null();

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `chunkproof bench`: measures the requested parts, one after the other, and reports. */
-#define _POSIX_C_SOURCE 200809L /* isatty */
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "chunkproof/status.h"
 #include "cli/base/clock.h"
 #include "cli/base/command.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/output.h"
+#include "cli/base/progress.h"
 #include "cli/bench/report.h"
 
 #define LIMIT_ROUNDS 16
@@ -32,16 +30,6 @@ __attribute__((format(printf, 1, 2))) static int fail(const char *format, ...) {
 
 /* ---- Progress ---- */
 
-struct progress {
-    int shown, in_place; /* in place: on a terminal, each line over the one before */
-    double begin;
-};
-
-static struct progress start_progress(int always) {
-    int terminal = isatty(STDERR_FILENO);
-    return (struct progress){terminal || always, terminal, seconds_now()};
-}
-
 /* `done` of `all` loads are measured, the next one is `what`. */
 static void show_progress(const struct progress *progress, int done, int all, const char *what) {
     const int width = 20;
@@ -53,15 +41,9 @@ static void show_progress(const struct progress *progress, int done, int all, co
         bar[i] = i * all < done * width ? '#' : '.';
     }
     bar[width] = '\0';
-    fprintf(stderr, "%s[%s] %d of %d, %.0f s: %s%s", progress->in_place ? "\r\033[K" : "", bar,
-            done, all, seconds_now() - progress->begin, what, progress->in_place ? "" : "\n");
+    fprintf(stderr, "%s[%s] %d of %d, %.0f s: %s%s", progress_before(progress), bar, done, all,
+            seconds_now() - progress->begin, what, progress_behind(progress));
     fflush(stderr);
-}
-
-static void end_progress(const struct progress *progress) {
-    if (progress->shown && progress->in_place) {
-        fputs("\r\033[K", stderr);
-    }
 }
 
 /* ---- What is measured ---- */
@@ -131,7 +113,7 @@ static int measure_cells(struct bench_bench *bench, struct bench_report *report,
         bench_load_print(&report->cell[i].load, name);
         show_progress(progress, i, report->n_cells, name);
         if (bench_cell_measure(bench, &report->cell[i]) != 0) {
-            end_progress(progress);
+            progress_end(progress);
             return fail("%s: out of memory or threads; give a smaller --memory", name);
         }
         status = report->cell[i].end == BENCH_WRONG ? EXIT_FINDING : status;
@@ -220,7 +202,7 @@ static void settle(struct bench_bench *bench, const struct bench_options *option
 
 static int measure(const struct bench_options *options, struct bench_bench *bench,
                    struct bench_report *report) {
-    struct progress progress = start_progress(options->progress);
+    struct progress progress = progress_begin(options->progress);
     size_t bytes = options->smoke ? SMOKE_BYTES : bench_limits_bytes();
     int status = start_opt(bench, options);
     if (status == EXIT_RIGHT) {
@@ -240,7 +222,7 @@ static int measure(const struct bench_options *options, struct bench_bench *benc
     if (status == EXIT_RIGHT) {
         status = measure_rest(bench, report, &progress);
     }
-    end_progress(&progress);
+    progress_end(&progress);
     report->seconds = seconds_now() - progress.begin;
     return status;
 }

@@ -2,18 +2,14 @@
 #include "cli/bench/statistics.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+#include "cli/base/sort.h"
 
 struct bench_spread bench_spread_of(const double *x, int n) {
     double sorted[BENCH_MOST_ROUNDS];
     memcpy(sorted, x, (size_t)n * sizeof *x);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare);
+    sort_numbers(sorted, n);
     return (struct bench_spread){(sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0, sorted[0],
                                  sorted[n - 1]};
 }

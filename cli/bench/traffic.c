@@ -10,20 +10,16 @@
 #include "chunkproof/status.h"
 #include "cli/base/clock.h"
 #include "cli/base/command.h"
+#include "cli/base/sort.h"
 #include "cli/trace/generate.h"
 #include "cli/trace/load.h"
 #include "cli/trace/replay.h"
 
 #define BLOCK (CP_MAX_CHUNK_SIZE < 512 ? CP_MAX_CHUNK_SIZE : 512) /* of the published traces */
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sorts them. */
 static struct traffic_spread spread_of(double *x, int n) {
-    qsort(x, (size_t)n, sizeof *x, compare);
+    sort_numbers(x, n);
     return (struct traffic_spread){x[n / 2], x[(int)(0.99 * (n - 1))], x[n - 1]};
 }
 

@@ -74,14 +74,6 @@ void report_answer_text(FILE *out, const struct prompt_answer *answer) {
     text_put_wrapped(out, a->text, 25, 2, WIDTH);
 }
 
-json_t *report_numbers(const int *number, int n) {
-    json_t *array = json_array();
-    for (int i = 0; i < n; i++) {
-        array = json_with(array, json_integer(number[i]));
-    }
-    return array;
-}
-
 /* Null where nothing was scored. */
 static json_t *scores_json(const struct prompt_answer *a) {
     json_t *array = a->is_scored ? json_array() : json_null();
@@ -99,7 +91,7 @@ json_t *report_answer_json(const struct prompt_answer *answer) {
     json_t *seconds = json_pack("{s:f,s:f,s:o}", "encoding", a->encoding, "first", a->first,
                                 "whole", a->is_compared ? json_real(a->whole) : json_null());
     return json_pack("{s:s,s:o,s:i,s:i,s:i,s:o,s:o,s:o}", "text", a->text, "tokens",
-                     report_numbers(a->token, a->n), "begin", a->begin, "behind", a->behind,
+                     json_numbers(a->token, a->n), "begin", a->begin, "behind", a->behind,
                      "encoded", a->n_encoded, "seconds", seconds, "same",
                      a->is_compared ? json_boolean(a->is_same) : json_null(), "score",
                      scores_json(a));

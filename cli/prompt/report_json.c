@@ -9,34 +9,27 @@
 #include "cli/base/text.h"
 #include "cli/prompt/report_numbers.h"
 
-/* Sets a member, which may be NULL where there is no memory: then the object is freed. */
-static json_t *set(json_t *object, const char *name, json_t *value) {
-    if (json_object_set_new(object, name, value) != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
-}
-
 static json_t *part_json(const struct pml_schema *s, int x, int *seen) {
     const struct pml_part *about = &s->about[x];
     int kind = s->part[x].kind;
     json_t *part = json_pack("{s:i,s:s,s:i,s:i}", "part", x, "kind", report_kind(kind), "begin",
                              s->begin[x], "size", s->size[x]);
-    part = set(part, "in", x > 0 ? json_integer(s->part[x].parent) : json_null());
+    part = json_with_member(part, "in", x > 0 ? json_integer(s->part[x].parent) : json_null());
     if (about->name != NULL) {
-        part = set(part, "name", json_string(about->name));
+        part = json_with_member(part, "name", json_string(about->name));
     }
     if (kind == CP_PART_MODULE) {
-        part = set(part, "sees", report_numbers(seen, pml_mask_sees(s, x, -1, seen)));
+        part = json_with_member(part, "sees", json_numbers(seen, pml_mask_sees(s, x, -1, seen)));
     }
     if (kind == CP_PART_TEXT) {
-        part = set(part, "text", json_stringn(s->texts.text + about->text.at, about->text.size));
-        part = set(part, "tokens",
-                   report_numbers(s->texts.token + about->text.first_token, about->text.n_tokens));
-        part =
-            set(part, "role",
-                about->role < PML_ROLES ? json_string(pml_role_names[about->role]) : json_null());
+        part = json_with_member(part, "text",
+                                json_stringn(s->texts.text + about->text.at, about->text.size));
+        part = json_with_member(
+            part, "tokens",
+            json_numbers(s->texts.token + about->text.first_token, about->text.n_tokens));
+        part = json_with_member(part, "role",
+                                about->role < PML_ROLES ? json_string(pml_role_names[about->role])
+                                                        : json_null());
     }
     return part;
 }
@@ -48,7 +41,7 @@ static json_t *schema_json(const struct pml_schema *s, int *seen) {
     }
     for (int i = 0; i < s->n_scaffolds; i++) {
         const struct pml_scaffold *f = &s->scaffold[i];
-        scaffolds = json_with(scaffolds, report_numbers(s->module + f->first, f->n));
+        scaffolds = json_with(scaffolds, json_numbers(s->module + f->first, f->n));
     }
     return json_pack("{s:o,s:s,s:s,s:s,s:i,s:o,s:o}", "file", json_clean(s->document.path), "name",
                      s->about[0].name, "tokens", s->texts.tokenizer->name, "template",
@@ -63,17 +56,18 @@ static json_t *run_json(const struct pml_prompt *p, const struct pml_run *run) {
     json_t *object = json_pack("{s:i,s:i,s:s}", "begin", run->begin, "size", run->size, "from",
                                kinds[run->kind]);
     if (run->kind == PML_CACHED) {
-        return set(object, "part", json_integer(run->from));
+        return json_with_member(object, "part", json_integer(run->from));
     }
     if (run->kind == PML_ARGUMENT) {
-        object = set(object, "part", json_integer(p->argument[run->from].param));
+        object = json_with_member(object, "part", json_integer(p->argument[run->from].param));
     } else {
         int behind = p->segment[run->from].behind;
-        object = set(object, "behind", behind >= 0 ? json_integer(behind) : json_null());
+        object =
+            json_with_member(object, "behind", behind >= 0 ? json_integer(behind) : json_null());
     }
-    object = set(object, "text", json_stringn(p->texts.text + text->at, text->size));
-    return set(object, "tokens",
-               report_numbers(p->texts.token + text->first_token, text->n_tokens));
+    object = json_with_member(object, "text", json_stringn(p->texts.text + text->at, text->size));
+    return json_with_member(object, "tokens",
+                            json_numbers(p->texts.token + text->first_token, text->n_tokens));
 }
 
 static json_t *mask_json(const struct pml_prompt *p, int *seen) {
@@ -82,9 +76,10 @@ static json_t *mask_json(const struct pml_prompt *p, int *seen) {
     for (int x = 0; x < s->n_parts; x++) {
         if (s->part[x].kind == CP_PART_MODULE && p->imported[x] != 0) {
             int scaffold = pml_mask_scaffold(p, x);
-            json_t *sees = report_numbers(seen, pml_mask_sees(s, x, scaffold, seen));
+            json_t *sees = json_numbers(seen, pml_mask_sees(s, x, scaffold, seen));
             json_t *row = json_pack("{s:i,s:o}", "module", x, "sees", sees);
-            row = set(row, "scaffold", scaffold >= 0 ? json_integer(scaffold) : json_null());
+            row = json_with_member(row, "scaffold",
+                                   scaffold >= 0 ? json_integer(scaffold) : json_null());
             mask = json_with(mask, row);
         }
     }
@@ -99,7 +94,8 @@ static json_t *prompt_json(const struct pml_prompt *p, int *seen) {
     json_t *prompt =
         json_pack("{s:o,s:i,s:i,s:o,s:o}", "file", json_clean(p->document.path), "cached",
                   p->n_cached, "computed", p->n_new, "mask", mask_json(p, seen), "runs", runs);
-    return p->answer != NULL ? set(prompt, "answer", report_answer_json(p->answer)) : prompt;
+    return p->answer != NULL ? json_with_member(prompt, "answer", report_answer_json(p->answer))
+                             : prompt;
 }
 
 int report_json(FILE *out, const struct pml_schema *schema, const struct pml_prompt *prompts,

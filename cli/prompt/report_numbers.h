@@ -7,7 +7,6 @@
 
 #include "cli/prompt/report.h"
 
-json_t *report_numbers(const int *number, int n);
 json_t *report_answer_json(const struct prompt_answer *answer);
 
 #endif

@@ -6,14 +6,6 @@
 #include "cli/show/keys.h"
 #include "cli/show/pages.h"
 
-static json_t *set(json_t *object, const char *name, json_t *value) {
-    if (json_object_set_new(object, name, value) != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
-}
-
 /* ---- Tree and plan ---- */
 
 static json_t *steps_json(const struct show_view *view) {
@@ -180,20 +172,12 @@ static json_t *keys_json(const struct show_keys *keys) {
                                "sinks", question->has_sink, "parents",
                                question->parent != NULL ? parents_json(question) : json_null(),
                                "mask", question->n_bits > 0 ? mask_json(question) : json_null());
-    object = set(object, "rows", rows_json(keys));
-    object = set(object, "chunk_first", chunk_first_json(keys));
-    return set(object, "left_out", left_out_json(keys));
+    object = json_with_member(object, "rows", rows_json(keys));
+    object = json_with_member(object, "chunk_first", chunk_first_json(keys));
+    return json_with_member(object, "left_out", left_out_json(keys));
 }
 
 /* ---- Pages ---- */
-
-static json_t *numbers_json(const int *number, int n) {
-    json_t *array = json_array();
-    for (int i = 0; i < n; i++) {
-        array = json_with(array, json_integer(number[i]));
-    }
-    return array;
-}
 
 static json_t *pages_json(const struct show_pages *pages) {
     int b = pages->plan->n_sequences;
@@ -208,9 +192,9 @@ static json_t *pages_json(const struct show_pages *pages) {
     }
     return json_pack("{s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:o}", "page_size", pages->size, "n_pages",
                      pages->n, "stored", show_pages_stored(pages), "block_table", table, "seq_lens",
-                     lengths, "indptr", numbers_json(pages->begin, b + 1), "indices",
-                     numbers_json(pages->list, pages->begin[b]), "last_page_len",
-                     numbers_json(pages->last_tokens, b));
+                     lengths, "indptr", json_numbers(pages->begin, b + 1), "indices",
+                     json_numbers(pages->list, pages->begin[b]), "last_page_len",
+                     json_numbers(pages->last_tokens, b));
 }
 
 /* ---- All of it ---- */
@@ -224,13 +208,15 @@ int show_json(FILE *out, const struct show_view *view) {
     json_t *report = json_pack("{s:s,s:s,s:o,s:i,s:i}", "command", "show", "version", cp_version(),
                                "title", json_clean(view->title), "chunk_size",
                                world->plan->chunk_size, "capacity", world->tree->pool.capacity);
-    report = set(report, "steps", steps_json(view));
-    report = set(report, "chunks", chunks_json(world));
-    report = set(report, "sequences", sequences);
-    report = set(report, "shared", shared_json(world->plan));
-    report = set(report, "memory", memory_json(world->tree));
-    report = set(report, "keys", view->keys != NULL ? keys_json(view->keys) : json_null());
-    report = set(report, "pages", view->pages != NULL ? pages_json(view->pages) : json_null());
+    report = json_with_member(report, "steps", steps_json(view));
+    report = json_with_member(report, "chunks", chunks_json(world));
+    report = json_with_member(report, "sequences", sequences);
+    report = json_with_member(report, "shared", shared_json(world->plan));
+    report = json_with_member(report, "memory", memory_json(world->tree));
+    report =
+        json_with_member(report, "keys", view->keys != NULL ? keys_json(view->keys) : json_null());
+    report = json_with_member(report, "pages",
+                              view->pages != NULL ? pages_json(view->pages) : json_null());
     int status = report != NULL ? json_dumpf(report, out, JSON_INDENT(1)) : -1;
     json_decref(report);
     if (status == 0) {

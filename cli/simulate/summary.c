@@ -4,11 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+#include "cli/base/sort.h"
 
 /* The place of the smallest of n numbers that `percent` of them do not exceed. */
 static int rank(int n, int percent) {
@@ -20,7 +16,7 @@ struct simulate_spread simulate_spread_of(double *number, int n) {
     if (n == 0) {
         return spread;
     }
-    qsort(number, (size_t)n, sizeof *number, compare);
+    sort_numbers(number, n);
     for (int i = 0; i < n; i++) {
         spread.mean += number[i];
     }

@@ -1,55 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `chunkproof trace`: gets a trace, replays it, reports. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime, isatty */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "chunkproof/limits.h"
 #include "cli/base/clock.h"
 #include "cli/base/command.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/output.h"
+#include "cli/base/progress.h"
 #include "cli/trace/load.h"
 #include "cli/trace/options.h"
 #include "cli/trace/report.h"
 
 /* ---- Progress ---- */
 
-struct progress {
-    int shown;       /* at all */
-    int in_place;    /* on a terminal: each line over the one before */
+struct watch {
+    struct progress progress;
     double interval; /* seconds */
     double next;
 };
 
-static struct progress start_progress(int always) {
-    int terminal = isatty(STDERR_FILENO);
-    double interval = terminal ? 0.1 : 1.0;
-    struct progress progress = {terminal || always, terminal, interval, seconds_now() + interval};
-    return progress;
+static struct watch start_watch(int always) {
+    struct progress progress = progress_begin(always);
+    double interval = progress.in_place ? 0.1 : 1.0;
+    return (struct watch){progress, interval, progress.begin + interval};
 }
 
 static int watch(void *context, struct trace_replay *replay) {
-    struct progress *progress = context;
+    struct watch *watch = context;
+    const struct progress *progress = &watch->progress;
     const struct trace_figures *figures = replay->figures;
-    if (progress->shown && seconds_now() >= progress->next) {
-        progress->next = seconds_now() + progress->interval;
+    if (progress->shown && seconds_now() >= watch->next) {
+        watch->next = seconds_now() + watch->interval;
         fprintf(stderr, "%s%d of %d requests, %d alive, %lld iterations, %lld chunks in use%s",
-                progress->in_place ? "\r\033[K" : "", figures->requests, replay->trace->n_requests,
+                progress_before(progress), figures->requests, replay->trace->n_requests,
                 replay->schedule.n_live, figures->iterations, figures->now.used,
-                progress->in_place ? "" : "\n");
+                progress_behind(progress));
         fflush(stderr);
     }
     return interrupted;
-}
-
-static void end_progress(const struct progress *progress) {
-    if (progress->shown && progress->in_place) {
-        fputs("\r\033[K", stderr);
-    }
 }
 
 /* ---- Getting a trace ---- */
@@ -96,17 +89,17 @@ static int choose_capacity(const struct trace *trace, struct trace_settings *set
 static int replay(const struct trace *trace, struct trace_options *options, const char *source) {
     struct trace_figures figures;
     struct trace_report report = {source, trace, &options->settings, &figures, 0, 0.0};
-    struct progress progress = start_progress(options->progress);
+    struct watch watching = start_watch(options->progress);
     double start = seconds_now();
     if (choose_capacity(trace, &options->settings) != 0) {
         return EXIT_BAD_USE;
     }
     options->settings.observe = watch;
-    options->settings.context = &progress;
+    options->settings.context = &watching;
     catch_interrupt();
     trace_replay(trace, &options->settings, &figures);
     report.seconds = seconds_now() - start;
-    end_progress(&progress);
+    progress_end(&watching.progress);
     if (figures.end == TRACE_OUT_OF_MEMORY && figures.iterations == 0) {
         trace_report_problem(&report, stderr); /* nothing was replayed: there is no figure */
         return trace_exit_status(figures.end);

@@ -405,8 +405,7 @@ enum gate_rightness gate_judge_number(int n_keys, double got, double expected, d
                                            : GATE_NUMBER_WRONG;
 }
 
-/* Above 1 for whatever is not right. */
-static double ratio_of(double error, double bound, int right) {
+double gate_ratio_of(double error, double bound, int right) {
     double ratio = bound > 0.0 && !isnan(error) ? error / bound : error == 0.0 ? 0.0 : INFINITY;
     return right ? ratio : fmax(ratio, 1.0 + DBL_EPSILON);
 }
@@ -424,9 +423,10 @@ static void compare(struct gate_finding *f, const struct pair *pair, int element
         }
         unbounded = 1;
     }
-    double ratio = unbounded         ? INFINITY
-                   : right && no_key ? 0.0
-                                     : ratio_of(fabs(got - expected), no_key ? 0.0 : bound, right);
+    double ratio = unbounded ? INFINITY
+                   : right && no_key
+                       ? 0.0
+                       : gate_ratio_of(fabs(got - expected), no_key ? 0.0 : bound, right);
     if (f->compared == 0 || ratio > f->largest) {
         f->largest = ratio;
         f->keys = pair->n_keys;

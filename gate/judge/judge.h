@@ -68,6 +68,9 @@ int gate_has_lse(const struct cp_kernel *kernel, const struct gate_problem *prob
 enum gate_rightness { GATE_NUMBER_RIGHT, GATE_NUMBER_WRONG, GATE_NUMBER_UNCLAIMED };
 enum gate_rightness gate_judge_number(int n_keys, double got, double expected, double bound);
 
+/* An error as a multiple of its bound; above 1 for whatever is not right. */
+double gate_ratio_of(double error, double bound, int right);
+
 /* Compares the results with attention, for at most `most` pairs (row, head) that are spread evenly,
  * and for the problem's `also`.
  * Adds the pairs to `tensor` unless that is NULL. 0, or -1: no memory. */

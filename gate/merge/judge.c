@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gate/merge/judge.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gate/case/values.h"
+#include "gate/judge/judge.h"
 
 const char *merge_verdict_name(int verdict) {
     return verdict == MERGE_ORDER         ? "depends-on-order"
@@ -88,12 +88,6 @@ static int is_same(double x, double y) {
     return x == y || (isnan(x) && isnan(y));
 }
 
-/* Above 1 for whatever is not right. */
-static double ratio_of(double error, double bound, int right) {
-    double ratio = bound > 0.0 && !isnan(error) ? error / bound : error == 0.0 ? 0.0 : INFINITY;
-    return right ? ratio : fmax(ratio, 1.0 + DBL_EPSILON);
-}
-
 /* One number; element -1 is the log-sum-exp. */
 static void compare(struct merge_finding *finding, int has_keys, int row, int head, int element,
                     double got, double expected, double bound) {
@@ -104,7 +98,7 @@ static void compare(struct merge_finding *finding, int has_keys, int row, int he
     }
     double error = fabs(got - expected);
     int right = has_keys ? error <= bound : is_same(got, expected);
-    double ratio = right && !has_keys ? 0.0 : ratio_of(error, bound, right);
+    double ratio = right && !has_keys ? 0.0 : gate_ratio_of(error, bound, right);
     f->largest = ratio > f->largest ? ratio : f->largest;
     f->compared++;
     if (right) {
