@@ -31,7 +31,9 @@ struct cp_dims {
 };
 
 /* PREFILL-2 to PREFILL-4: how many of the n keys from `position` >= 0 on are at positions up to p:
- * those that a query row at p sees. */
+ * those that a query row at p sees. The formula of keys_seen_in() in proofs/logic/, which
+ * ref/row_chunk.c is proved by: no header that CUDA reads may include ref/, and
+ * tests/test_keys_seen.c compares the two. */
 CP_INDEX int cp_keys_from(long long p, int position, int n) {
     if (p < position) {
         return 0;

@@ -88,6 +88,14 @@ def faulted(fault: Fault, place: pathlib.Path) -> list[pathlib.Path]:
         found |= more
 
 
+def program_with(fault: Fault, program: str) -> pathlib.Path:
+    """The test's object; its source, where it includes the header with the fault itself."""
+    source = ROOT / "tests" / f"{program}.c"
+    if fault.source.endswith(".h") and f'#include "{fault.source}"' in source.read_text("utf-8"):
+        return source
+    return GCC / "obj" / "tests" / f"{program}.o"
+
+
 def xml_words() -> list[str]:
     """What a compiler needs for libxml2, as mk/compilers.mk asks for it."""
     asked = ["pkg-config", "--cflags", "--libs", "libxml-2.0"]
@@ -137,7 +145,7 @@ class ByTest(Who):
                 f"-I{(ROOT / fault.source).parent}",
                 f"-I{ROOT}",
                 *sources,
-                GCC / "obj" / "tests" / f"{program}.o",
+                program_with(fault, program),
                 *LIBRARIES,
                 "-o",
                 place / "test",
