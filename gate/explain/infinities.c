@@ -135,10 +135,11 @@ static int is_average(const struct explain_model *x, const double *got, int keys
  * sequence, or those of the first tile; and what is behind them in a tile, as zeros. Returns
  * whether that was said. */
 static int print_average(FILE *file, struct explain_model *x, const double *got) {
-    static const struct explain_choice sees_all = {.sees = {SEES_ALL}};
-    int all = x->run->problem.n_tokens[x->s];
-    (void)explain_take_keys(x, &sees_all);
-    for (int tile = 1; tile <= MOST_TILE && !x->outside; tile *= 2) {
+    static const struct explain_choice of_path = {.sees = {SEES_ALL}},
+                                       of_list = {.runs = {RUNS_WHOLE}};
+    int is_path = explain_is_path(&x->run->problem);
+    int taken = explain_take_keys(x, is_path ? &of_path : &of_list), all = x->m;
+    for (int tile = 1; tile <= MOST_TILE && taken && all > 0; tile *= 2) {
         for (int whole = 0; whole < 2; whole++) {
             int keys = whole || all < tile ? all : tile, n = (keys + tile - 1) / tile * tile;
             if (is_average(x, got, keys, n)) {
