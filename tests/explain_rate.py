@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """How often `chunkproof explain` is right about mistakes that it was not written for.
 
-usage: tests/explain_rate.py COMMAND [--keep DIRECTORY] [--jobs N] [NAME...]
+usage: tests/explain_rate.py COMMAND [--keep DIRECTORY] [--jobs N] [--all] [NAME...]
 
-Each fault of a kernel that the gate must find is put into it, the gate finds a case and shrinks it,
-and explain says what the wrong numbers come from. Its first answer, with the alternatives that give
-the same numbers, is graded by tests/explain/grades, whose words were written from the change of
-each fault, not from what explain prints:
+Each fault that has words in tests/explain/grades is put into its kernel, the gate finds a case and
+shrinks it, and explain says what the wrong numbers come from. Its first answer, with the
+alternatives that give the same numbers, is graded by those words, which were written from the
+change of each fault, not from what explain prints:
 
     NAMED       the answer says the mistake itself
     AREA        the answer names the right stage, array or phase, and not the mistake
@@ -17,9 +17,13 @@ each fault, not from what explain prints:
 --keep DIRECTORY  kernels, cases and answers are left there; kernels and cases that are there
                   already are used again, so that two versions of explain answer for the same cases
 --answers         grades the answers that --keep left, and runs nothing
+--all             takes every fault that the gate must find of a kernel given as source; those
+                  without words are counted by themselves
 
 Faults of which the gate keeps no case leave nothing to explain: they are counted by themselves.
-exit status: 0 measured, 1 a fault has no words in tests/explain/grades, 2 bad use
+A run without --all and NAME is held to tests/explain/least: fewer NAMED or more MISLEADING than it
+says is a finding. So is a NAME without words.
+exit status: 0 measured, 1 a finding, 2 bad use
 """
 import argparse
 import concurrent.futures
@@ -29,6 +33,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Container, Iterable
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -36,6 +41,7 @@ from faulting import gate_build  # noqa: E402
 from faulting.catalogue import load  # noqa: E402
 
 GRADES = ROOT / "tests" / "explain" / "grades"
+LEAST = ROOT / "tests" / "explain" / "least"
 LIMIT = 900  # seconds for a command
 CUDA = ("--on", "executor")
 FEW = ("--cases", "16", "--seconds", "20")  # on the executor of CUDA kernels
@@ -79,6 +85,41 @@ def grades() -> dict[str, tuple[str, str]]:
             name, named, area = (part.strip() for part in line.split(" | "))
             words[name] = (named, area)
     return words
+
+
+def least() -> dict[str, int]:
+    """Of how many faults, NAMED at least, MISLEADING at most."""
+    lines = [line.split() for line in LEAST.read_text().splitlines() if line[:1] not in ("", "#")]
+    return {word: int(number) for word, number in lines}
+
+
+def strays(words: Iterable[str], faults: Iterable[Fault]) -> list[str]:
+    """Words of faults that are in no kernel."""
+    known = {fault.name for fault in faults}
+    return [f"tests/explain/grades: there is no fault {name}; take its words away, or rename them"
+            for name in words if name not in known]
+
+
+def chosen(faults: list[Fault], words: Container[str], names: list[str],
+           every: bool) -> list[Fault]:
+    """The faults with these names; without any, those with words, or every one."""
+    return [fault for fault in faults
+            if (fault.name in names if names else every or fault.name in words)]
+
+
+def worse(counts: dict[str, int], limits: dict[str, int], n_words: int) -> list[str]:
+    """Where a run of all faults with words falls behind tests/explain/least."""
+    found = []
+    if n_words != limits["FAULTS"]:
+        found.append(f"{n_words} faults have words, and tests/explain/least is of "
+                     f"{limits['FAULTS']}: measure, and write what you found there")
+    if counts["NAMED"] < limits["NAMED"]:
+        found.append(f"{counts['NAMED']} NAMED, and {limits['NAMED']} are the least: "
+                     "see which fault explain named before")
+    if counts["MISLEADING"] > limits["MISLEADING"]:
+        found.append(f"{counts['MISLEADING']} MISLEADING, and {limits['MISLEADING']} are the most: "
+                     "see which answer asserts what is not so")
+    return found
 
 
 def run(*command: object) -> tuple[int, str]:
@@ -167,11 +208,16 @@ def main() -> int:
     parser.add_argument("--keep")
     parser.add_argument("--answers", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--all", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_intermixed_args()
     options.command = options.command.absolute()
-    words = grades() if GRADES.exists() else {}
-    faults = [fault for fault in catalogue() if not options.names or fault.name in options.names]
+    words, known = grades(), catalogue()
+    faults = chosen(known, words, options.names, options.all)
+    absent = set(options.names) - {fault.name for fault in faults}
+    if absent:
+        parser.error(f"no fault of a kernel given as source: {' '.join(sorted(absent))}")
+    found = strays(words, known)
     counts = dict.fromkeys(("NAMED", "AREA", "VAGUE", "MISLEADING", "NO CASE", "NO WORDS"), 0)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for fault, text in zip(faults, pool.map(lambda one: answer_of(options, one), faults)):
@@ -185,7 +231,13 @@ def main() -> int:
           f"of the other {graded}:")
     for what in ("NAMED", "AREA", "VAGUE", "MISLEADING"):
         print(f"  {what:10} {counts[what]:4}  {100 * counts[what] / max(graded, 1):5.1f} %")
-    return counts["NO WORDS"] > 0
+    if not options.all and not options.names:
+        found += worse(counts, least(), len(words))
+    elif counts["NO WORDS"] > 0 and not options.all:
+        found.append(f"{counts['NO WORDS']} without words in tests/explain/grades: write them")
+    for line in found:
+        print(line)
+    return len(found) > 0
 
 
 if __name__ == "__main__":
