@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests: what explain says of a kernel with one mistake (tests/gate/mistaken.c). Needs setenv(),
- * readlink() and open_memstream(), and cmocka before it. */
+/* For tests: what explain says of a kernel with one mistake (tests/gate/mistaken.c). Needs
+ * setenv(), readlink() and open_memstream(), and cmocka before it. */
 #ifndef CHUNKPROOF_TESTS_EXPLAINED_H
 #define CHUNKPROOF_TESTS_EXPLAINED_H
 
