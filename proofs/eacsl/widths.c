@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "chunkproof/number.h"
+#include "chunkproof/number8.h"
 #include "ref/softmax_internal.h"
 
 #define D      2
@@ -60,10 +61,19 @@ static void values_in_their_keys(void **unused) {
     expect_mean(k, k, 2, D);
 }
 
+/* NUM-16: of each format. */
+static void largest_numbers(void **state) {
+    (void)state;
+    for (int format = CP_E4M3; format <= CP_INT8; format++) {
+        assert_true(cp_number8_largest(format) >= 127.0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_in_rows_of_their_own),
         cmocka_unit_test(values_in_their_keys),
+        cmocka_unit_test(largest_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
