@@ -62,7 +62,7 @@ static inline char *explained(int is_of_lists, const char *mistake, struct gate_
 }
 
 static inline void fail_with(const char *mistake, const char *words, char *text) {
-    print_error("of '%s' explain does not say '%s':\n%s", mistake, words, text);
+    fprintf(stderr, "of '%s' explain does not say '%s':\n%s", mistake, words, text);
     free(text);
     fail();
 }

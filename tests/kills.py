@@ -162,7 +162,7 @@ class Kills(unittest.TestCase):
             self.assertTrue((ROOT / source).is_file() and text, source)
             self.assertEqual(gate_build.is_version(kernel), fault.source.startswith("kernels/"))
 
-    def test_faults_in_versions_are_for_the_deep_tier_but_for_some(self) -> None:
+    def test_faults_in_cuda_are_for_the_deep_tier_but_for_some(self) -> None:
         faults = [fault for fault in catalogue.load() if "gate" in fault.fields]
         all_of_them, some = (
             len(loop.CLASSES["gate"](Options(named=named)).chosen(faults))
@@ -171,12 +171,13 @@ class Kills(unittest.TestCase):
         self.assertEqual(all_of_them, len(faults))
         deep = [fault for fault in faults if gate_build.is_deep(fault)]
         self.assertEqual(some + len(deep), len(faults))
-        self.assertTrue(all(gate_build.is_version(gate_build.kernel_of(fault)) for fault in deep))
+        for kernel in map(gate_build.kernel_of, deep):
+            self.assertTrue(gate_build.is_version(kernel) or kernel.endswith(".cu"), kernel)
         self.assertGreater(
             sum(gate_build.is_version(gate_build.kernel_of(fault)) for fault in faults), len(deep)
         )
 
-    def test_kernels_in_cuda_get_few_cases_and_versions_more_in_the_deep_tier(self) -> None:
+    def test_kernels_in_cuda_get_few_cases_and_more_in_the_deep_tier(self) -> None:
         def cases(kernel: str, source: str, deep: bool) -> str | None:
             with tempfile.TemporaryDirectory() as place:
                 options = gate_build.build(pathlib.Path(place), kernel, source, "", deep)[2]
@@ -188,7 +189,7 @@ class Kills(unittest.TestCase):
             "tests/example/paged_kernel.c",
         )
         self.assertEqual([cases(*version, False), cases(*version, True)], ["16", "40"])
-        self.assertEqual([cases(plain, plain, False), cases(plain, plain, True)], ["16", "16"])
+        self.assertEqual([cases(plain, plain, False), cases(plain, plain, True)], ["16", "100"])
         self.assertIsNone(cases(in_c, in_c, True))
 
     def test_small_cases_are_most_of_the_corpus_and_no_large_one(self) -> None:

@@ -24,14 +24,12 @@ static const struct somewhere {
     const char *words, *never;
 } somewhere[] = {
     /* declared.c */
-    {"weights in binary16", GATE_WRONG,
-     "  or `weights` as CP_FP16: it allows 1708 numbers that are wrong now, by 0.62 of their bound",
+    {"weights in binary16", GATE_WRONG, "  or `weights` as CP_FP16: it allows ",
      "too many for a verdict"},
     {"weights in binary16", GATE_WRONG,
      "      in this case and in 52 others, of which 37 are right as it is declared;", NULL},
     {"weights in binary16", GATE_WRONG, "as of P in FP16 before it is multiplied with V", NULL},
-    {"score in binary16", GATE_WRONG, "  or `score` as CP_SUM_FP16: it allows 15778 numbers",
-     "`weights`"},
+    {"score in binary16", GATE_WRONG, "  or `score` as CP_SUM_FP16: it allows ", "`weights`"},
     {"in bits", GATE_WRONG, "right if it declared .lse_base = CP_LSE_BITS in cp_kernel.conventions",
      "mistakes are tried"},
     /* bytes.c */
@@ -60,7 +58,7 @@ static const struct somewhere {
 };
 
 static void what_is_no_mistake_of_a_table_is_said(void **state) {
-    struct gate_finding finding;
+    struct gate_finding finding = {.verdict = GATE_RIGHT};
     char *text = NULL;
     (void)state;
     for (size_t i = 0; i < sizeof somewhere / sizeof somewhere[0]; i++) {

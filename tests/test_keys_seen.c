@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which keys a row sees (PREFILL-2 to PREFILL-4, WINDOW-2) is written twice: in ref/row_chunk.c,
- * and in kernels/index.h, which CUDA compiles and which may not include ref/. Both are the same, and
- * what the clauses say, key by key. */
+ * and in kernels/index.h, which CUDA compiles and which may not include ref/. Both are the same,
+ * and what the clauses say, key by key. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -336,7 +336,8 @@ int gate_pool_fits(const struct gate_recipe *r, const struct cp_kernel *kernel) 
     long long width = gate_value_dim(r, kernel),
               slots = pages.kind == CP_PAGES_CHUNKS ? r->chunk_size : pages.size;
     width = width > r->head_dim ? width : r->head_dim;
-    return pages.kind != CP_PAGES_RAGGED && r->pool * r->n_kv_heads * slots * width <= MOST_DENSE;
+    return pages.kind != CP_PAGES_RAGGED &&
+           (long long)r->pool * r->n_kv_heads * slots * width <= MOST_DENSE;
 }
 
 /* All that follows without a plan. */

@@ -132,10 +132,10 @@ static void scale_query(const struct cp_kernel *kernel, const struct gate_rotate
 static void dequantise(const struct cp_kernel *kernel, const struct gate_rotated *rotated,
                        struct cp_arithmetic *a) {
     const struct cp_class_scales scales = {.query = rotated->query,
-                                        .over_v = rotated->over_scale,
-                                        .k = rotated->k_scale,
-                                        .v = rotated->v_scale,
-                                        .rotates = kernel->keys != CP_KEYS_PLACED};
+                                           .over_v = rotated->over_scale,
+                                           .k = rotated->k_scale,
+                                           .v = rotated->v_scale,
+                                           .rotates = kernel->keys != CP_KEYS_PLACED};
     cp_class_dequantise(&kernel->arithmetic, &kernel->cache, &scales, a);
 }
 
@@ -176,8 +176,9 @@ static void divide_parts(const struct cp_kernel *kernel, const struct gate_row *
     double off = cp_class_divide_at_once(row->n, row->largest_score, row->steps, counts, a);
     if (class->part_lse != CP_PART_LSE_FP32) {
         int type = class->part_lse == CP_PART_LSE_FP16 ? CP_FP16 : CP_BF16;
-        double each = cp_class_slip(cp_class_format(class, type, 0),
-                                 cp_class_divisions(class, parts_of(row)), row->largest_score, a);
+        double each =
+            cp_class_slip(cp_class_format(class, type, 0), cp_class_divisions(class, parts_of(row)),
+                          row->largest_score, a);
         off = expm1(fmin(1.01 * (off + each), 600.0)); /* of factors that add up to exp(off) */
     }
     a->u_part += class->divides == 2 ? 1.01 * off : 0.0;
