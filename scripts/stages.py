@@ -88,10 +88,11 @@ def some_unless_deep(stems: Iterable[str], n: int) -> str:
 # Each takes seconds. TIER=quick runs one of eight of them, which the commit chooses, the default
 # tier one of two; `make test`, and so .ci/run, all.
 SOME_SECONDS = (
-    "explain_model", "gate", "answer", "gate_merge_cases", "gate_rotation", "gate_cache",
-    "gate_merge_mistakes", "opt_widths", "runs_library", "batch_decoder", "gate_scores",
-    "gate_masks", "gate_state", "opt_scales", "opt_masks", "gate_modules", "opt_scores",
-    "pml_random", "opt_windows", "opt_decoder", "opt", "runner", "gate_merge_rules", "invariance")
+    "explain_model", "explain_said", "explain_causes", "gate", "answer", "gate_merge_cases",
+    "gate_rotation", "gate_cache", "gate_merge_mistakes", "opt_widths", "runs_library",
+    "batch_decoder", "gate_scores", "gate_masks", "gate_state", "opt_scales", "opt_masks",
+    "gate_modules", "opt_scores", "pml_random", "opt_windows", "opt_decoder", "opt", "runner",
+    "gate_merge_rules", "invariance")
 SOME_SECONDS_OF_COMMAND = (
     "cli_gate_merging", "cli_programs", "cli_bound", "cli_replay_merging", "questions", "door",
     "cli_simulate_modules", "cli_gate_sandbox", "cli_answer", "cli_gate_deceive")
@@ -159,7 +160,8 @@ NOT_IN_VALGRIND = WALKS + (
     "gate_rotation", "device", "elsewhere", "runner", "runner_load", "emulate",
     "opt", "opt_amx", "opt_exp", "amx_dot", "simulate", "simulate_laws", "trace", "trace_opt",
     "bound", "merging_bound", "tolerance", "tolerance_bound", "tolerance_parts", "exact",
-    "score_shift_kernels", "explain_model", "gate_merging", "gate_merge_cases",
+    "score_shift_kernels", "explain_model", "explain_said", "explain_causes", "gate_merging",
+    "gate_merge_cases",
     "gate_merge_mistakes", "gate_merge_rules", "gate_merge_state", "merge_kernels")
 # As many numbers and cases as an instrumented run has time for. Deep: the tests' own numbers.
 FEWER = '[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS={} CHUNKPROOF_CASES={}; '

@@ -200,7 +200,23 @@ class Keys(InDirectory):
         header.write_text(header.read_text().replace("true", "false"))  # a contract alone
         keys.append(key())
         source.write_text(source.read_text().replace("ONE;", "ONE + 0;"))
-        self.assertEqual(len({*keys, key()}), 6)
+        keys.append(key())
+        source.write_text("/* Of one thing: it's 1. */\n" + source.read_text() + "// the end\n")
+        self.assertEqual(key(), keys[-1])  # a comment alone
+        source.write_text(source.read_text().replace("int one", "//@ assigns \\nothing;\nint one"))
+        self.assertEqual(len({*keys, key()}), 7)
+
+    def test_what_is_no_comment_stays(self) -> None:
+        without = load("wp").without_comments
+        for text in (
+            b"int a; /*@ requires it: x > '0'; */ int b;",
+            b'const char *s = "/* no comment */", c = \'"\';',
+            b"//@ ghost int g; // said of it\nint c;",
+            b"/*@ ghost /@ requires p; @/ void f(void) {} */",
+            b"char q = '\\'', *t = \"\\\"//\";",
+        ):
+            self.assertEqual(without(text), text)
+        self.assertEqual(without(b"a /* b's \n /*@ c */ d // e /* \nf"), b"a   d\nf")
 
     def test_of_model_checking(self) -> None:
         self.addCleanup(os.chdir, os.getcwd())
