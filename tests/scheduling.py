@@ -130,7 +130,13 @@ class SideBySide(InDirectory):
         self.assertTrue({"asan-clang-command", "valgrind", "documents"} <= set(names))
         self.assertEqual(
             [stage.name for stage in chosen_of_proofs or ()],
-            ["proofs-wp-all", "model-checking-wide", "proofs-coq", "contracts"],
+            [
+                "proofs-wp-all",
+                "proofs-wp-smoke",
+                "model-checking-wide",
+                "proofs-coq",
+                "contracts",
+            ],
         )
         self.assertIn("add make prove WITHIN=", text)
 
