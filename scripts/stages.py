@@ -160,8 +160,8 @@ NOT_IN_VALGRIND = WALKS + (
     "gate_rotation", "device", "elsewhere", "runner", "runner_load", "emulate",
     "opt", "opt_amx", "opt_exp", "amx_dot", "simulate", "simulate_laws", "trace", "trace_opt",
     "bound", "merging_bound", "tolerance", "tolerance_bound", "tolerance_parts", "exact",
-    "score_shift_kernels", "explain_model", "explain_said", "explain_causes", "gate_merging",
-    "gate_merge_cases",
+    "score_shift_kernels", "kernel_class", "explain_model", "explain_said", "explain_causes",
+    "gate_merging", "gate_merge_cases",
     "gate_merge_mistakes", "gate_merge_rules", "gate_merge_state", "merge_kernels")
 # As many numbers and cases as an instrumented run has time for. Deep: the tests' own numbers.
 FEWER = '[ "$TIER" = deep ] || export CHUNKPROOF_ELEMENTS={} CHUNKPROOF_CASES={}; '
