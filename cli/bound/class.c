@@ -270,11 +270,9 @@ void bound_arithmetic(const struct bound_options *o, int d, struct cp_arithmetic
 
 static void scale_query(const struct bound_options *o, const struct bound_row *row,
                         double largest_key, struct cp_score_arithmetic *s) {
-    struct cp_format product = cp_format_fp32();
-    product = o->truncate ? cp_format_truncating(product) : product;
-    product = o->flush ? cp_format_flushing(product) : product;
-    cp_class_scale_query(product,
-                         format_of(o, o->scales == CP_SCALES_QUERY_FP16 ? CP_FP16 : CP_BF16),
+    const struct cp_kernel_class class = bound_declared(o);
+    int type = o->scales == CP_SCALES_QUERY_FP16 ? CP_FP16 : CP_BF16;
+    cp_class_scale_query(cp_class_format(&class, CP_FP32, 0), cp_class_format(&class, type, 0),
                          largest_key / fabs(row->scale), s);
 }
 

@@ -426,7 +426,6 @@ static int try_case(const struct checking *c, const struct gate_options *o, long
                     struct merge_recipe *recipe, struct merge_finding *f) {
     int work = tier_work[o->tier] / (runner_is_simulated(c->runner) ? SIMULATED : 1), result = 0;
     double began = seconds_now();
-    char reason[RUN_TEXT];
     c->counts->ended = 0;
     for (int attempt = 0; attempt < ATTEMPTS && result == 0; attempt++) {
         if (gate_is_over(until)) {
@@ -435,7 +434,8 @@ static int try_case(const struct checking *c, const struct gate_options *o, long
         }
         merge_recipe_make(recipe, c->kernel, o->seed, index, attempt, o->shape.head_dim, work);
         result = try_recipe(c, recipe, how, f);
-        if (result == 0 && gate_took_too_long(c->runner, began, reason)) {
+        const char *reason = result == 0 ? gate_took_too_long(c->runner, began) : NULL;
+        if (reason != NULL) {
             (void)snprintf(f->of.text, sizeof f->of.text, "%s", reason);
             attempt = ATTEMPTS;
         }

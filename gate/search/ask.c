@@ -128,7 +128,6 @@ static struct gate_shape shape_of(const struct checking *c, long long index) {
 int gate_find_recipe(struct checking *c, long long index, int *attempt, struct gate_recipe *recipe,
                      struct gate_finding *finding) {
     double began = seconds_now();
-    char reason[RUN_TEXT];
     const struct gate_shape shape = shape_of(c, index);
     while (*attempt < GATE_ATTEMPTS) {
         int first = *attempt == 0;
@@ -163,7 +162,8 @@ int gate_find_recipe(struct checking *c, long long index, int *attempt, struct g
             return takes;
         }
         gate_sizes_asked(&c->result->sizes, recipe, 0);
-        if (gate_took_too_long(c->runner, began, reason)) {
+        const char *reason = gate_took_too_long(c->runner, began);
+        if (reason != NULL) {
             refuse(c, reason, finding);
             *attempt = GATE_ATTEMPTS;
         }

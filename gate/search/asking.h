@@ -15,8 +15,7 @@ double gate_deadline(double began, double time);
 
 int gate_is_over(const struct gate_until *until);
 
-/* All attempts of a case together have the time of a call. Was it used up? Then the reason says
- * so. */
-int gate_took_too_long(const struct runner *runner, double began, char reason[RUN_TEXT]);
+/* All attempts of a case have the time of one call. Says so when it is used up; else NULL. */
+const char *gate_took_too_long(const struct runner *runner, double began);
 
 #endif
