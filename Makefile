@@ -127,7 +127,7 @@ gpu-here:
 
 # ---- Benchmarks ----
 
-.PHONY: bench bench-smoke bench-gpu questions
+.PHONY: bench bench-smoke bench-gate bench-gpu questions
 
 ## how fast opt/ is, beside the machine's limits and others: build/bench/
 ## TORCH=1 VLLM=1 TRACE=file SECONDS=1
@@ -138,6 +138,10 @@ bench: command
 ## the same on small loads: does it run?
 bench-smoke: command
 	@scripts/bench --smoke --build $(BUILD) --out $(BUILD)/bench-smoke
+
+## on a machine that does nothing else: does tier quick of the gate take at most 20 seconds?
+bench-gate: command
+	@scripts/gate_seconds.py $(BUILD)/chunkproof
 
 ## needs a GPU: latencies of all versions and of other implementations: build/bench/
 bench-gpu: gpu

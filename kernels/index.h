@@ -109,7 +109,7 @@ CP_INDEX size_t cp_state_begin(const struct cp_dims *p, int row, int head, int n
     return cp_state_at(p, row, head) * (size_t)numbers;
 }
 
-CP_INDEX size_t cp_row_begin(const struct cp_dims *p, int row, int head) {
+CP_INDEX size_t cp_query_begin(const struct cp_dims *p, int row, int head) {
     return cp_state_at(p, row, head) * (size_t)p->head_dim;
 }
 

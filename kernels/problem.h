@@ -86,7 +86,7 @@ template <class A> __device__ std::size_t slice_begin(const Problem<A> &p, int c
 }
 
 template <class A> __device__ std::size_t row_begin(const Problem<A> &p, int row, int head) {
-    return cp_row_begin(&p, row, head);
+    return cp_query_begin(&p, row, head);
 }
 
 template <class A> __device__ std::size_t part_at(const Problem<A> &p, int part, int head) {

@@ -469,5 +469,34 @@ class Within(InDirectory):
                 self.assertIn(f"WITHIN={wrong}: it takes whole seconds", run.stderr)
 
 
+class GateSeconds(InDirectory):
+    def command(self, exit_status: int) -> str:
+        path = self.file("command", "")
+        path.write_text(f"#!/bin/sh\necho $* >>{self.directory}/calls\nexit {exit_status}\n")
+        path.chmod(0o755)
+        return str(path)
+
+    def run_it(self, exit_status: int, *more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, str(ROOT / "scripts/gate_seconds.py"), self.command(exit_status)]
+            + ["--kernel", "k.c", *more],
+            capture_output=True,
+            text=True,
+        )
+
+    def test_the_median_decides(self) -> None:
+        done = self.run_it(0, "--times", "3", "--most", "100")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("tier quick of k.c: median", done.stdout)
+        calls = (self.directory / "calls").read_text().splitlines()
+        self.assertEqual(calls, 3 * ["gate --kernel k.c --tier quick"])
+        self.assertEqual(self.run_it(0, "--times", "1", "--most", "0").returncode, 1)
+
+    def test_a_kernel_that_is_not_right_is_not_timed(self) -> None:
+        done = self.run_it(1, "--most", "100")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("exit status 1 for k.c", done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

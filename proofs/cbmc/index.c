@@ -49,7 +49,7 @@ static void check_widths(int chunk_size, int row, int n_kv_heads) {
     CHECK("WIDTH-2: in rows of d numbers values lie where keys do",
           begin == cp_slice_begin(&p, chunk, kv_head) + (size_t)slot * (size_t)row);
     CHECK("WIDTH-1: results of d numbers lie where queries do",
-          cp_state_begin(&p, chunk, head, row) == cp_row_begin(&p, chunk, head));
+          cp_state_begin(&p, chunk, head, row) == cp_query_begin(&p, chunk, head));
     REACH("values beyond 2^31", begin > (size_t)INT_MAX);
     REACH("the first value of the next head", ends && !last);
 }
@@ -82,7 +82,8 @@ static void check_rows(int head_dim, int n_heads) {
     CHECK("PREFILL-1: states one behind the other",
           cp_state_at(&p, next_row, next_head) == cp_state_at(&p, row, head) + 1);
     CHECK("PREFILL-1: rows one behind the other",
-          cp_row_begin(&p, next_row, next_head) == cp_row_begin(&p, row, head) + (size_t)head_dim);
+          cp_query_begin(&p, next_row, next_head) ==
+              cp_query_begin(&p, row, head) + (size_t)head_dim);
 }
 
 /* TPP-1: the keys of a task, counted, are the slots of its chunks in turn: each once. */
