@@ -385,6 +385,7 @@ static void peers_that_do_not(void **state) {
                  {ANSWER "echo hello", "it answers 'hello'"},
                  {ANSWER "printf 'serie\\033 x\\n'", "it answers 'serie? x'"},
                  {ANSWER "head -c 5000 /dev/zero", "it wrote a line of more than 1024 bytes"},
+                 {ANSWER "yes series x", "it names more than 100 series"},
                  {ANSWER "printf ready", "it has ended without an answer"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -15,7 +15,8 @@
 #include "cli/base/clock.h"
 #include "cli/base/printable.h"
 
-#define LINE 1024
+#define LINE       1024
+#define MOST_LINES 100 /* of a cell: each may take a peer's time */
 
 struct peer {
     pid_t process;
@@ -202,9 +203,13 @@ int peer_cell(struct peer *peer, const struct bench_load *load, int n_threads, d
     if (ask(peer, line) != 0) {
         return not_to_be_had(peer, series);
     }
-    while (answer(peer, line) == 0) {
+    for (int lines = 0; answer(peer, line) == 0; lines++) {
         if (strcmp(line, "ready") == 0) {
             return n;
+        }
+        if (lines == MOST_LINES) {
+            (void)give_up(peer, "it names more than %d series", MOST_LINES);
+            break;
         }
         int skipped = strncmp(line, "skip ", 5) == 0;
         if (!skipped && strncmp(line, "series ", 7) != 0) {
