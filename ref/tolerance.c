@@ -57,134 +57,6 @@
 #define LARGEST_Z   0x1p-30
 #define LEAST_SCORE (-708.0) /* exp() of less may be subnormal: FAINT stands for it */
 #define UNIT        0x1p-53
-#define SHIFTED     0x1p-52 /* of a rounded sum: more than it is off */
-
-struct score {
-    double sum, magnitude; /* sum |q_i k_i|, rounded upwards */
-};
-
-/*@
-  requires valid: \valid_read(q + (0 .. d - 1)) && \valid_read(key + (0 .. d - 1));
-  requires size: 0 <= d <= CP_TOLERANCE_MOST;
-  assigns \nothing;
-  ensures num_6: \result.sum == dot_of(q, key, d);
-  ensures num_6_size: 0.0 <= sizes_of(q, key, d) <= \result.magnitude;
-*/
-static struct score dot(const double *q, const double *key, int d) {
-    double sum = 0.0, magnitude = 0.0;
-    /*@ loop invariant range: 0 <= i <= d;
-        loop invariant num_6: sum == dot_of(q, key, i);
-        loop invariant num_6_size: 0.0 <= magnitude == sizes_of(q, key, i);
-        loop assigns i, sum, magnitude; loop variant d - i; */
-    for (int i = 0; i < d; i++) {
-        //@ assert number: product(q[i], key[i]) == q[i] * key[i];
-        sum += q[i] * key[i];
-        magnitude += fabs(q[i] * key[i]);
-    }
-    return (struct score){sum, up_sum(magnitude, d + 4)};
-}
-
-/* A score, how far it may be off in the class, and how far it is off here. */
-struct scored {
-    double score, sigma, z;
-};
-
-/* NUM-6, NUM-14: of key j. The sum with the shift is rounded once. */
-/*@
-  requires valid: \valid_read(row);
-  requires valid_row: row_valid(*row) && size_ok(*row) && shifts_ok(*row);
-  requires key: 0 <= j < row->n_keys;
-  requires ok: score_bound_ok(of_here) && score_bound_ok(of_class);
-  assigns \nothing;
-  ensures num_6: \result.score == score_of(*row, j);
-  ensures num_6_sigma: score_error_of(of_class, *row, j) + further_of(*row, j) <= \result.sigma;
-  ensures num_6_z: score_error_of(of_here, *row, j) + added_of(*row, j) <= \result.z;
-  ensures not_negative: 0.0 <= \result.sigma && 0.0 <= \result.z;
-*/
-static struct scored score_key(const struct cp_tolerance_row *row, struct cp_score_bound of_here,
-                               struct cp_score_bound of_class, int j) {
-    /*@ assert inside: row_at(j, row->head_dim) + row->head_dim <=
-          row_at(row->n_keys, row->head_dim); */
-    const double *k = row->k + cp_tolerance_row_begin(j, row->head_dim);
-    struct score product = dot(row->q, k, row->head_dim);
-    double score = row->scale * product.sum;
-    //@ assert scaled: score == product(row->scale, product.sum);
-    double magnitude = up_times(product.magnitude, fabs(row->scale));
-    /*@ assert magnitude: 0.0 <= product(
-          sizes_of(row->q, row->k + row_at(j, row->head_dim), row->head_dim),
-          size_of(row->scale, 0.0)) <= magnitude; */
-    double z = cp_tolerance_of_score(of_here, magnitude);
-    double sigma = cp_tolerance_of_score(of_class, magnitude);
-    //@ assert sigma: 0.0 <= score_error_of(of_class, *row, j) <= sigma;
-    //@ assert z: 0.0 <= score_error_of(of_here, *row, j) <= z;
-    if (row->shift != NULL) {
-        score += row->shift[j];
-        sigma = up_plus(sigma, row->shift_error[j]);
-        z = up_plus(z, up_times(SHIFTED, fabs(score)));
-        //@ assert added: 0.0 <= added_of(*row, j);
-    }
-    return (struct scored){score, sigma, z};
-}
-
-/* NUM-6: scores to scratch[j], and how far they may be off in the class to scratch[n + j]; the
- * largest (top) and the smallest (low) of the scores; the largest errors, here and in the class. */
-/*@
-  requires valid: \valid_read(row) && \valid(b);
-  requires valid_row: row_valid(*row) && size_ok(*row) && shifts_ok(*row);
-  requires apart: \separated(row, b, row->scratch + (0 .. 3 * row->n_keys - 1));
-  requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row);
-  requires ok: score_bound_ok(of_here) && score_bound_ok(of_class);
-  requires empty: b->largest_z == 0.0 && b->slack == 0.0;
-  assigns b->largest_z, b->slack, b->top, b->low, row->scratch[0 .. 2 * row->n_keys - 1];
-  ensures not_negative: 0.0 <= b->largest_z && 0.0 <= b->slack && b->low <= b->top;
-  ensures range: \forall integer j; 0 <= j < row->n_keys ==> b->low <= row->scratch[j] <= b->top;
-  ensures errors: errors_until(row->scratch, row->n_keys, row->n_keys, b->slack);
-  ensures num_6: scores_until{Pre,Post}(of_class, *row, row->n_keys);
-  ensures num_6_z: none_beyond{Pre}(of_here, *row, row->n_keys, b->largest_z);
-*/
-static void compute_scores(const struct cp_tolerance_row *row, struct cp_score_bound of_here,
-                           struct cp_score_bound of_class, struct cp_row_bounds *b) {
-    double largest = -INFINITY, smallest = INFINITY;
-    /*@ loop invariant range: 0 <= j <= row->n_keys;
-        loop invariant not_negative: 0.0 <= b->largest_z && 0.0 <= b->slack;
-        loop invariant scores: \forall integer t; 0 <= t < j ==>
-          smallest <= row->scratch[t] <= largest;
-        loop invariant errors: errors_until(row->scratch, row->n_keys, j, b->slack);
-        loop invariant num_6: scores_until{Pre,Here}(of_class, *row, j);
-        loop invariant num_6_z: none_beyond{Pre}(of_here, *row, j, b->largest_z);
-        loop assigns j, largest, smallest, b->largest_z, b->slack,
-          row->scratch[0 .. 2 * row->n_keys - 1]; loop variant row->n_keys - j; */
-    for (int j = 0; j < row->n_keys; j++) {
-        /*@ assert inside: row_at(j, row->head_dim) + row->head_dim <=
-              row_at(row->n_keys, row->head_dim); */
-        struct scored key = score_key(row, of_here, of_class, j);
-        //@ assert same_q: same_numbers{Pre,Here}(row->q, row->head_dim);
-        //@ assert same_k: same_numbers{Pre,Here}(row->k, row_at(row->n_keys, row->head_dim));
-        /*@ ghost
-          /@ loop invariant range: 0 <= i <= row->head_dim;
-             loop invariant same: same_products{Pre,Here}(*row, j, i);
-             loop assigns i; loop variant row->head_dim - i; @/
-          for (int i = 0; i < row->head_dim; i++) {
-          } */
-        //@ assert score: key.score == score_of{Pre}(*row, j);
-        /*@ assert sigma: score_error_of{Pre}(of_class, *row, j) + further_of{Pre}(*row, j) <=
-              key.sigma; */
-        //@ assert z: score_error_of{Pre}(of_here, *row, j) + added_of{Pre}(*row, j) <= key.z;
-        row->scratch[j] = key.score;
-        row->scratch[row->n_keys + j] = key.sigma;
-        //@ assert kept: errors_until(row->scratch, row->n_keys, j, b->slack);
-        largest = fmax(largest, key.score);
-        //@ assert larger: \at(largest, LoopCurrent) <= largest;
-        smallest = fmin(smallest, key.score);
-        //@ assert smaller: smallest <= \at(smallest, LoopCurrent);
-        /*@ assert scores: \forall integer t; 0 <= t < j ==>
-              smallest <= row->scratch[t] <= largest; */
-        b->largest_z = fmax(b->largest_z, key.z);
-        b->slack = fmax(b->slack, key.sigma);
-    }
-    b->top = largest;
-    b->low = smallest;
-}
 
 /* NUM-7: what the references of a kernel lie between, from the largest and the smallest score and
  * the largest errors. */
@@ -321,46 +193,58 @@ static struct key_bounds weigh(const struct cp_arithmetic *a, const struct cp_co
     return (struct key_bounds){w, h, up_plus(p, in_o)};
 }
 
-/* From a key's score and sigma in scratch to w_j, H_j, T_j, for each; W and sum H_j. */
+/* From a key's score and sigma in scratch to w_j, H_j, T_j, for each. */
 /*@
-  requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row) && \valid(b);
+  requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row) && \valid_read(b);
   requires valid_row: row_valid(*row) && size_ok(*row);
   requires apart: \separated(a, counts, row, b, row->scratch + (0 .. 3 * row->n_keys - 1));
   requires ok: arithmetic_ok(*a) && counts_ok(*counts) && growth_ok(*b);
   requires below: \forall integer j; 0 <= j < row->n_keys ==> row->scratch[j] <= b->high;
   requires errors: errors_until(row->scratch, row->n_keys, row->n_keys, b->slack);
-  assigns b->weights, b->shared, row->scratch[0 .. 3 * row->n_keys - 1];
-  ensures sums: 0.0 < b->weights && 0.0 <= b->shared;
+  assigns row->scratch[0 .. 3 * row->n_keys - 1];
   ensures weighed: weighed(row->scratch, row->n_keys, row->n_keys);
   ensures num_9: \forall integer j; 0 <= j < row->n_keys ==>
-    bounded{Pre,Post}(\old(*a), \old(*b), counts->changes, row->scratch, row->n_keys, j);
-  ensures num_9_w: b->weights == \old(weights_of(*b, row->scratch, row->n_keys));
-  ensures num_9_h: \old(shared_by(*a, *b, counts->changes, row->scratch, row->n_keys,
-    row->n_keys)) <= b->shared;
+    bounded{Pre,Post}(*a, *b, counts->changes, row->scratch, row->n_keys, j);
 */
 static void compute_weights(const struct cp_arithmetic *a, const struct cp_counts *counts,
-                            const struct cp_tolerance_row *row, struct cp_row_bounds *b) {
+                            const struct cp_tolerance_row *row, const struct cp_row_bounds *b) {
     int n = row->n_keys;
-    double weights = 0.0, shared = 0.0;
     /*@ loop invariant range: 0 <= j <= n;
-        loop invariant sums: 0.0 <= weights && (0 < j ==> 0.0 < weights) && 0.0 <= shared;
         loop invariant rest: \forall integer i; j <= i < n || n + j <= i < 2 * n ==>
           row->scratch[i] == \at(row->scratch[i], Pre);
         loop invariant weighed: weighed(row->scratch, n, j);
         loop invariant num_9: \forall integer i; 0 <= i < j ==>
-          bounded{Pre,Here}(\at(*a, Pre), \at(*b, Pre), counts->changes, row->scratch, n, i);
-        loop invariant num_9_w: weights == weights_of{Pre}(\at(*b, Pre), row->scratch, j);
-        loop invariant num_9_h: shared_by{Pre}(\at(*a, Pre), \at(*b, Pre), counts->changes,
-          row->scratch, n, j) <= shared;
-        loop assigns j, weights, shared, row->scratch[0 .. 3 * row->n_keys - 1];
-        loop variant n - j; */
+          bounded{Pre,Here}(*a, *b, counts->changes, row->scratch, n, i);
+        loop assigns j, row->scratch[0 .. 3 * row->n_keys - 1]; loop variant n - j; */
     for (int j = 0; j < n; j++) {
         struct key_bounds key = weigh(a, counts, b, row->scratch[j], row->scratch[n + j]);
         row->scratch[j] = key.w;
         row->scratch[n + j] = key.h;
         row->scratch[2 * n + j] = key.t;
-        weights += key.w;
-        shared = up_plus(shared, key.h);
+    }
+}
+
+/* W, and the sum of H_j. */
+/*@
+  requires valid: \valid_read(row) && \valid(b);
+  requires valid_row: row_valid(*row) && size_ok(*row);
+  requires apart: \separated(row, b, row->scratch + (0 .. 3 * row->n_keys - 1));
+  requires weighed: weighed(row->scratch, row->n_keys, row->n_keys);
+  assigns b->weights, b->shared;
+  ensures sums: 0.0 < b->weights && 0.0 <= b->shared;
+  ensures num_9: sums_ok{Pre}(*b, *row);
+*/
+static void sum_weights(const struct cp_tolerance_row *row, struct cp_row_bounds *b) {
+    const double *w = row->scratch, *h = row->scratch + row->n_keys;
+    double weights = 0.0, shared = 0.0;
+    /*@ loop invariant range: 0 <= j <= row->n_keys;
+        loop invariant sums: 0.0 <= weights && (0 < j ==> 0.0 < weights) && 0.0 <= shared;
+        loop invariant num_9_w: weights == total_of(w, j);
+        loop invariant num_9_h: total_of(h, j) <= shared;
+        loop assigns j, weights, shared; loop variant row->n_keys - j; */
+    for (int j = 0; j < row->n_keys; j++) {
+        weights += w[j];
+        shared = up_plus(shared, h[j]);
     }
     b->weights = weights;
     b->shared = shared;
@@ -409,6 +293,79 @@ static double stretch_of(const struct cp_arithmetic *a, const struct cp_row_boun
     return up_function(exp(up_times(changes, logarithm)));
 }
 
+/* Steps 1 and 2: what does not rest on weights. Scratch gets scores and their errors. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row) && \valid(b);
+  requires valid_row: row_valid(*row) && size_ok(*row) && shifts_ok(*row);
+  requires apart: \separated(a, counts, row, b, row->scratch + (0 .. 3 * row->n_keys - 1));
+  requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row);
+  requires ok: arithmetic_ok(*a) && counts_ok(*counts);
+  requires empty: b->largest_z == 0.0 && b->slack == 0.0;
+  assigns *b, row->scratch[0 .. 2 * row->n_keys - 1];
+  ensures ok: growth_ok(*b);
+  ensures num_6: \forall integer j; 0 <= j < row->n_keys ==> score_ok{Pre,Post}(*a, *row, j);
+  ensures num_6_z: scored_to{Pre}(*row, b->largest_z);
+  ensures num_7: references_of{Pre}(*a, counts->changes, *row, *b);
+  ensures num_10_lack: b->lack == lack_of(*b, row->n_keys);
+  ensures num_5: power(1.0 + a->u_n, counts->depth_n) * power(1.0 + a->u_part, counts->stores) -
+    1.0 <= b->growth_n;
+  ensures num_5_o: power(1.0 + a->u_o, counts->depth_o) * power(1.0 + a->u_part, counts->stores) -
+    1.0 <= b->growth_o;
+  ensures num_9_stretch: power(stretched(*a, *b), counts->changes) <= b->stretch;
+  ensures below: \forall integer j; 0 <= j < row->n_keys ==> row->scratch[j] <= b->high;
+  ensures errors: errors_until(row->scratch, row->n_keys, row->n_keys, b->slack);
+*/
+static void score_row(const struct cp_arithmetic *a, const struct cp_counts *counts,
+                      const struct cp_tolerance_row *row, struct cp_row_bounds *b) {
+    struct cp_arithmetic here = cp_arithmetic_fp64(row->head_dim);
+    struct cp_score_bound of_here =
+        cp_tolerance_score_bound(&here.score, row->scale, row->head_dim);
+    struct cp_score_bound of_class = cp_tolerance_score_bound(&a->score, row->scale, row->head_dim);
+    cp_tolerance_scores(row, of_here, of_class, b); /* 1 */
+    //@ ghost struct cp_row_bounds scores = *b;
+    /*@ assert sigma: \forall integer j; 0 <= j < row->n_keys ==>
+          sigma_of{Pre}(a->score, *row, j) <= row->scratch[row->n_keys + j]; */
+    set_references(a, counts, b);
+    double span = fmin(fmax(b->high - b->low, 0.0), -LEAST_SCORE);
+    b->lack = 4.0 * b->largest_z + 4.0 * UNIT * (span + row->n_keys + 8.0);
+    b->stretch = stretch_of(a, b, counts->changes); /* 2 */
+    b->growth_n = cp_tolerance_growth(a->u_n, counts->depth_n, a->u_part, counts->stores);
+    b->growth_o = cp_tolerance_growth(a->u_o, counts->depth_o, a->u_part, counts->stores);
+    //@ assert references: references_from(*a, counts->changes, scores, *b);
+    /*@ assert scores: \forall integer j; 0 <= j < row->n_keys ==>
+          scores.low <= score_of{Pre}(*row, j) <= b->top; */
+    /*@ assert errors: \forall integer j; 0 <= j < row->n_keys ==>
+          sigma_of{Pre}(a->score, *row, j) <= scores.slack; */
+}
+
+/* Step 4, and the sums of step 3: from w_j and H_j in scratch. */
+/*@
+  requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row) && \valid(b);
+  requires valid_row: row_valid(*row) && size_ok(*row);
+  requires apart: \separated(a, counts, row, b, row->scratch + (0 .. 3 * row->n_keys - 1));
+  requires ok: arithmetic_ok(*a) && counts_ok(*counts) && growth_ok(*b);
+  requires weighed: weighed(row->scratch, row->n_keys, row->n_keys);
+  assigns b->weights, b->shared, b->most, b->least, b->lost_n, b->tiny_o, b->left;
+  ensures ok: bounds_ok(*b);
+  ensures num_9: sums_ok{Pre}(*b, *row);
+  ensures num_9_most: product(b->weights, 1.0 + b->lack) <= b->most;
+  ensures num_9_lost_n: product(b->growth_n, b->most + b->shared) +
+    tiny(*b, counts->operations_n, a->eta_n, b->growth_n) <= b->lost_n;
+  ensures num_9_tiny_o: tiny(*b, counts->operations_o, a->eta_o, b->growth_o) <= b->tiny_o;
+*/
+static void sum_row(const struct cp_arithmetic *a, const struct cp_counts *counts,
+                    const struct cp_tolerance_row *row, struct cp_row_bounds *b) {
+    sum_weights(row, b);
+    //@ assert lack: 0.0 <= b->lack;
+    b->most = up_times(b->weights, up_plus(1.0, b->lack));
+    //@ assert most: product(b->weights, 1.0) <= b->most;
+    b->least = -up_plus(-b->weights, up_times(b->weights, b->lack));
+    b->lost_n = up_plus(up_times(b->growth_n, up_plus(b->most, b->shared)),
+                        tiny_losses(b, counts->operations_n, a->eta_n, b->growth_n));
+    b->tiny_o = tiny_losses(b, counts->operations_o, a->eta_o, b->growth_o);
+    b->left = -up_plus(up_plus(b->shared, b->lost_n), -b->least); /* 4 */
+}
+
 /*@
   requires valid: \valid_read(a) && \valid_read(counts) && \valid_read(row);
   requires valid_row: row_valid(*row) && size_ok(*row) && shifts_ok(*row);
@@ -417,41 +374,34 @@ static double stretch_of(const struct cp_arithmetic *a, const struct cp_row_boun
   requires ok: arithmetic_ok(*a) && counts_ok(*counts);
   assigns row->scratch[0 .. 3 * row->n_keys - 1];
   ensures ok: bounds_ok(\result);
-  ensures num_5: power(1.0 + a->u_n, counts->depth_n) * power(1.0 + a->u_part, counts->stores) -
-    1.0 <= \result.growth_n;
-  ensures num_5_o: power(1.0 + a->u_o, counts->depth_o) * power(1.0 + a->u_part, counts->stores) -
-    1.0 <= \result.growth_o;
-  ensures num_9_stretch: power(stretched(*a, \result), counts->changes) <= \result.stretch;
-  ensures num_9_most: product(\result.weights, 1.0 + \result.lack) <= \result.most;
-  ensures num_9_lost_n: product(\result.growth_n, \result.most + \result.shared) +
-    tiny(\result, counts->operations_n, a->eta_n, \result.growth_n) <= \result.lost_n;
-  ensures num_9_tiny_o: tiny(\result, counts->operations_o, a->eta_o, \result.growth_o) <=
-    \result.tiny_o;
   ensures weighed: weighed(row->scratch, row->n_keys, row->n_keys);
+  ensures num_9: row_ok{Pre,Post}(*a, *counts, *row, \result);
 */
 static struct cp_row_bounds bound_row(const struct cp_arithmetic *a, const struct cp_counts *counts,
                                       const struct cp_tolerance_row *row) {
     struct cp_row_bounds b = {0};
-    struct cp_arithmetic here = cp_arithmetic_fp64(row->head_dim);
-    struct cp_score_bound of_here =
-        cp_tolerance_score_bound(&here.score, row->scale, row->head_dim);
-    struct cp_score_bound of_class = cp_tolerance_score_bound(&a->score, row->scale, row->head_dim);
-    compute_scores(row, of_here, of_class, &b); /* 1 */
-    set_references(a, counts, &b);
-    double span = fmin(fmax(b.high - b.low, 0.0), -LEAST_SCORE);
-    b.lack = 4.0 * b.largest_z + 4.0 * UNIT * (span + row->n_keys + 8.0);
-    b.stretch = stretch_of(a, &b, counts->changes); /* 2 */
-    b.growth_n = cp_tolerance_growth(a->u_n, counts->depth_n, a->u_part, counts->stores);
-    b.growth_o = cp_tolerance_growth(a->u_o, counts->depth_o, a->u_part, counts->stores);
+    score_row(a, counts, row, &b);
+    /*@ ghost struct cp_row_bounds then = b;
+      scored: ; */
     compute_weights(a, counts, row, &b); /* 3 */
-    //@ assert lack: 0.0 <= b.lack;
-    b.most = up_times(b.weights, up_plus(1.0, b.lack));
-    //@ assert most: product(b.weights, 1.0) <= b.most;
-    b.least = -up_plus(-b.weights, up_times(b.weights, b.lack));
-    b.lost_n = up_plus(up_times(b.growth_n, up_plus(b.most, b.shared)),
-                       tiny_losses(&b, counts->operations_n, a->eta_n, b.growth_n));
-    b.tiny_o = tiny_losses(&b, counts->operations_o, a->eta_o, b.growth_o);
-    b.left = -up_plus(up_plus(b.shared, b.lost_n), -b.least); /* 4 */
+    sum_row(a, counts, row, &b);
+    //@ assert references: references_of{Pre}(*a, counts->changes, *row, b);
+    //@ assert growths: growths_ok(*a, *counts, b);
+    //@ assert losses: losses_ok(*a, *counts, b);
+    //@ assert alike: alike(then, b);
+    /*@ assert then: \forall integer j; 0 <= j < row->n_keys ==> bounded{scored,Here}(*a, then,
+          counts->changes, row->scratch, row->n_keys, j); */
+    /*@ assert bounded: \forall integer j; 0 <= j < row->n_keys ==> bounded{scored,Here}(*a, b,
+          counts->changes, row->scratch, row->n_keys, j); */
+    /*@ assert scores: \forall integer j; 0 <= j < row->n_keys ==>
+          score_ok{Pre,scored}(*a, *row, j); */
+    /*@ assert from_score: \forall integer j; score_ok{Pre,scored}(*a, *row, j) ==>
+          bounded{scored,Here}(*a, b, counts->changes, row->scratch, row->n_keys, j) ==>
+          key_by{Pre,scored,Here}(*a, b, counts->changes, *row, j); */
+    /*@ assert from_scores: \forall integer j; 0 <= j < row->n_keys ==>
+          key_by{Pre,scored,Here}(*a, b, counts->changes, *row, j); */
+    /*@ assert enough: \forall integer j; key_by{Pre,scored,Here}(*a, b, counts->changes, *row, j)
+          ==> key_ok{Pre,Here}(*a, b, counts->changes, *row, j); */
     return b;
 }
 
@@ -478,6 +428,36 @@ static void claim_nothing(const struct cp_tolerance_row *row, double *expected, 
     }
 }
 
+/* Steps 5 and 6 for columns, and what is claimed of them (NUM-12). */
+/*@
+  requires valid: \valid_read(a) && \valid_read(row) && \valid_read(b);
+  requires valid_row: row_valid(*row) && size_ok(*row) &&
+    results_valid_for(*row, expected, bound);
+  requires apart: ROW_APART(a, b, row, expected, bound);
+  requires apart_row: results_apart_from(*row, expected, bound);
+  requires ok: arithmetic_ok(*a) && bounds_ok(*b) && (sure ==> claimable(*b));
+  requires weighed: weighed(row->scratch, row->n_keys, row->n_keys);
+  assigns RESULTS_OF_ROW(row, expected, bound);
+  ensures num_10: columns_claimed{Pre,Post}(*a, *b, *row, expected, bound);
+  ensures num_10_bound: are_bounds(bound, row->value_dim);
+*/
+static void claim_columns(const struct cp_arithmetic *a, const struct cp_tolerance_row *row,
+                          const struct cp_row_bounds *b, int sure, double *expected,
+                          double *bound) {
+    cp_tolerance_columns(a, row, b, expected, bound);
+    /*@ loop invariant range: 0 <= i <= row->value_dim;
+        loop invariant bounds: \forall integer t; 0 <= t < i ==> is_bound(bound[t]);
+        loop invariant num_10: \forall integer t; 0 <= t < i ==>
+          column_claimed{Pre}(*a, *b, *row, t, expected[t], bound[t]);
+        loop invariant rest: \forall integer t; i <= t < row->value_dim ==>
+          0.0 < b->left ==> is_bound(bound[t]) &&
+            column_ok{Pre}(*a, *b, *row, t, expected[t], bound[t]);
+        loop assigns i, bound[0 .. row->value_dim - 1]; loop variant row->value_dim - i; */
+    for (int i = 0; i < row->value_dim; i++) {
+        bound[i] = sure && !isnan(bound[i]) ? bound[i] : INFINITY;
+    }
+}
+
 void cp_tolerance(const struct cp_arithmetic *arithmetic, const struct cp_counts *counts,
                   const struct cp_tolerance_row *row, double lse_error, double *expected,
                   double *bound, double *lse, double *lse_bound) {
@@ -491,19 +471,45 @@ void cp_tolerance(const struct cp_arithmetic *arithmetic, const struct cp_counts
         return;
     }
     struct cp_row_bounds b = bound_row(arithmetic, counts, row);
-    cp_tolerance_columns(arithmetic, row, &b, expected, bound);
+    //@ ghost bounded: ;
     int sure = b.largest_z <= LARGEST_Z && b.left > 0.0 && isfinite(b.left);
-    /*@ loop invariant range: 0 <= i <= row->value_dim;
-        loop invariant bounds: \forall integer t; 0 <= t < i ==> is_bound(bound[t]);
-        loop invariant rest: \forall integer t; i <= t < row->value_dim ==>
-          0.0 < b.left ==> is_bound(bound[t]);
-        loop assigns i, bound[0 .. row->value_dim - 1]; loop variant row->value_dim - i; */
-    for (int i = 0; i < row->value_dim; i++) {
-        bound[i] = sure && !isnan(bound[i]) ? bound[i] : INFINITY;
-    }
+    claim_columns(arithmetic, row, &b, sure, expected, bound);
     if (lse != NULL) {
         struct cp_lse_bounds of_lse = cp_tolerance_lse(&b, sure, lse_error);
         *lse = of_lse.lse;
         *lse_bound = of_lse.bound;
+        //@ assert lse: lse_ok(b, lse_error, *lse, *lse_bound);
     }
+    //@ assert scratch: same_numbers{bounded,Here}(row->scratch, 3 * row->n_keys);
+    //@ assert values: same_numbers{bounded,Here}(row->v, row_at(row->n_keys, row->value_dim));
+    /*@ ghost
+      /@ loop invariant range: 0 <= j <= row->n_keys;
+         loop invariant sums: same_sums{bounded,Here}(b, *row, j);
+         loop invariant totals: same_totals{bounded,Here}(*row, j);
+         loop assigns j; loop variant row->n_keys - j; @/
+      for (int j = 0; j < row->n_keys; j++) {
+          /@ assert inside: 0 <= row_at(j, row->value_dim) &&
+                row_at(j, row->value_dim) + row->value_dim <=
+                row_at(row->n_keys, row->value_dim); @/
+          /@ assert key: same_number{bounded,Here}(row->scratch, j) &&
+                same_number{bounded,Here}(row->scratch, row->n_keys + j) &&
+                same_number{bounded,Here}(row->scratch, 2 * row->n_keys + j); @/
+          /@ assert numbers: \forall integer i; 0 <= i < row->value_dim ==>
+                same_number{bounded,Here}(row->v, row_at(j, row->value_dim) + i); @/
+          /@ assert then: next_sums{bounded}(b, *row, j); @/
+          /@ assert now: next_sums{Here}(b, *row, j); @/
+      } */
+    //@ assert columns_then: columns_claimed{bounded,Here}(*arithmetic, b, *row, expected, bound);
+    /*@ assert column: \forall integer i; 0 <= i < row->value_dim ==>
+          column_claimed{bounded}(*arithmetic, b, *row, i, expected[i], bound[i]) ==>
+          column_claimed{Here}(*arithmetic, b, *row, i, expected[i], bound[i]); */
+    //@ assert columns: columns_claimed{Here,Here}(*arithmetic, b, *row, expected, bound);
+    /*@ assert key_from: \forall integer j, real sigma; 0 <= j < row->n_keys ==>
+          key_from{Pre,bounded}(*arithmetic, b, counts->changes, *row, j, sigma) ==>
+          key_from{Pre,Here}(*arithmetic, b, counts->changes, *row, j, sigma); */
+    /*@ assert key: \forall integer j; 0 <= j < row->n_keys ==>
+          key_ok{Pre,bounded}(*arithmetic, b, counts->changes, *row, j) ==>
+          key_ok{Pre,Here}(*arithmetic, b, counts->changes, *row, j); */
+    //@ assert sums: sums_ok{Here}(b, *row);
+    //@ assert row: row_ok{Pre,Here}(*arithmetic, *counts, *row, b);
 }

@@ -69,7 +69,7 @@ int cp_depth_of_short_sums(int type, int additions, int promoted) {
   requires unit: 0.0 < unit < 0.25 && 0.0 <= smallest;
   assigns \nothing;
   ensures ok: arithmetic_ok(\result);
-  ensures depth: \result.score.depth == d && \result.score.n_additions == d;
+  ensures scores: plain_scores(\result.score, d, unit, smallest);
   ensures units: \result.score.unit == unit && \result.u_n == unit && \result.u_o == unit &&
     \result.u_div == unit;
 */

@@ -255,10 +255,31 @@ void cp_tolerance_columns(const struct cp_arithmetic *a, const struct cp_toleran
         loop invariant weighed: weighed(row->scratch, row->n_keys, row->n_keys);
         loop invariant bounds: 0.0 < b->left ==>
           \forall integer i; 0 <= i < first && i < row->value_dim ==> is_bound(bound[i]);
+        loop invariant num_10: 0.0 < b->left ==>
+          \forall integer i; 0 <= i < first && i < row->value_dim ==>
+            column_ok{Pre}(*a, *b, *row, i, expected[i], bound[i]);
         loop assigns first, expected[0 .. row->value_dim - 1], bound[0 .. row->value_dim - 1];
         loop variant row->value_dim - first; */
     for (int first = 0; first < row->value_dim; first += COLUMNS) {
         int rest = row->value_dim - first;
+        //@ assert weights: same_numbers{Pre,Here}(row->scratch, 3 * row->n_keys);
+        //@ assert values: same_numbers{Pre,Here}(row->v, row_at(row->n_keys, row->value_dim));
+        /*@ ghost
+          /@ loop invariant range: 0 <= j <= row->n_keys;
+             loop invariant same: same_sums{Pre,Here}(*b, *row, j);
+             loop assigns j; loop variant row->n_keys - j; @/
+          for (int j = 0; j < row->n_keys; j++) {
+              /@ assert inside: 0 <= row_at(j, row->value_dim) &&
+                    row_at(j, row->value_dim) + row->value_dim <=
+                    row_at(row->n_keys, row->value_dim); @/
+              /@ assert key: same_number{Pre,Here}(row->scratch, j) &&
+                    same_number{Pre,Here}(row->scratch, row->n_keys + j) &&
+                    same_number{Pre,Here}(row->scratch, 2 * row->n_keys + j); @/
+              /@ assert numbers: \forall integer i; 0 <= i < row->value_dim ==>
+                    same_number{Pre,Here}(row->v, row_at(j, row->value_dim) + i); @/
+              /@ assert then: next_sums{Pre}(*b, *row, j); @/
+              /@ assert now: next_sums{Here}(*b, *row, j); @/
+          } */
         bound_some(a, row, b, first, rest < COLUMNS ? rest : COLUMNS, expected + first,
                    bound + first);
     }

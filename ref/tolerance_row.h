@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tolerance.c knows of a row, and tolerance_columns.c makes of it: the bound of each column,
- * and that of the log-sum-exp. */
+/* What tolerance.c knows of a row, from the scores of tolerance_scores.c; and what
+ * tolerance_columns.c makes of it: the bound of each column, and that of the log-sum-exp. */
 #ifndef CHUNKPROOF_REF_TOLERANCE_ROW_H
 #define CHUNKPROOF_REF_TOLERANCE_ROW_H
 
@@ -31,6 +31,26 @@ struct cp_row_bounds {
 #include "proofs/logic/tolerance_bounds.h"
 #endif
 
+/* Step 1, NUM-6: scores to scratch[j], and how far they may be off in the class to scratch[n + j]; the
+ * largest (top) and the smallest (low) of the scores; the largest errors, here and in the class. */
+/*@
+  requires valid: \valid_read(row) && \valid(b);
+  requires valid_row: row_valid(*row) && size_ok(*row) && shifts_ok(*row);
+  requires apart: \separated(row, b, row->scratch + (0 .. 3 * row->n_keys - 1));
+  requires apart_row: apart_from_row(row->scratch, 3 * row->n_keys, *row);
+  requires ok: score_bound_ok(of_here) && score_bound_ok(of_class);
+  requires empty: b->largest_z == 0.0 && b->slack == 0.0;
+  assigns b->largest_z, b->slack, b->top, b->low, row->scratch[0 .. 2 * row->n_keys - 1];
+  ensures not_negative: 0.0 <= b->largest_z && 0.0 <= b->slack && b->low <= b->top;
+  ensures range: \forall integer j; 0 <= j < row->n_keys ==> b->low <= row->scratch[j] <= b->top;
+  ensures errors: errors_until(row->scratch, row->n_keys, row->n_keys, b->slack);
+  ensures num_6: scores_until{Pre,Post}(of_class, *row, row->n_keys);
+  ensures num_6_z: none_beyond{Pre}(of_here, *row, row->n_keys, b->largest_z);
+  ensures num_6_size: \forall integer j; 0 <= j < row->n_keys ==> 0.0 <= magnitude_of{Pre}(*row, j);
+*/
+void cp_tolerance_scores(const struct cp_tolerance_row *row, struct cp_score_bound of_here,
+                         struct cp_score_bound of_class, struct cp_row_bounds *b);
+
 /* Steps 5 and 6: `expected` and the bound of each column. */
 /*@
   requires valid: \valid_read(a) && \valid_read(row) && \valid_read(b);
@@ -39,9 +59,13 @@ struct cp_row_bounds {
     \valid(bound + (0 .. row->value_dim - 1));
   requires apart: \separated(a, row, b, row->scratch + (0 .. 3 * row->n_keys - 1),
     expected + (0 .. row->value_dim - 1), bound + (0 .. row->value_dim - 1));
+  requires apart_row: apart_from_row(expected, row->value_dim, *row) &&
+    apart_from_row(bound, row->value_dim, *row);
   requires ok: arithmetic_ok(*a) && bounds_ok(*b);
   requires weighed: weighed(row->scratch, row->n_keys, row->n_keys);
   assigns expected[0 .. row->value_dim - 1], bound[0 .. row->value_dim - 1];
+  ensures num_10: 0.0 < b->left ==> \forall integer i; 0 <= i < row->value_dim ==>
+    column_ok{Pre}(*a, *b, *row, i, expected[i], bound[i]);
   ensures num_10_bound: 0.0 < b->left ==>
     \forall integer i; 0 <= i < row->value_dim ==> is_bound(bound[i]);
 */

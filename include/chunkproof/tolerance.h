@@ -165,6 +165,7 @@ int cp_depth_of_short_sums(int type, int additions, int promoted);
   assigns \nothing;
   ensures num_7_ok: arithmetic_ok(\result);
   ensures num_7_formats: \result.weights == weights && \result.output == output;
+  ensures num_6: plain_scores(\result.score, d, 0x1p-24, 0x1p-149);
   ensures num_6_depth: \result.score.depth == d && \result.score.n_additions == d;
   ensures num_7_units: \result.score.unit == 0x1p-24 && \result.u_n == 0x1p-24 &&
     \result.u_o == 0x1p-24 && \result.u_div == 0x1p-24;
@@ -176,6 +177,7 @@ struct cp_arithmetic cp_arithmetic_fp32(int d, struct cp_format weights, struct 
   requires size: 0 <= d;
   assigns \nothing;
   ensures num_7_ok: arithmetic_ok(\result);
+  ensures num_6: plain_scores(\result.score, d, 0x1p-53, 0x1p-1074);
   ensures num_6_depth: \result.score.depth == d && \result.score.n_additions == d;
   ensures num_7_units: \result.score.unit == 0x1p-53 && \result.u_n == 0x1p-53 &&
     \result.u_o == 0x1p-53 && \result.u_div == 0x1p-53;
@@ -235,15 +237,20 @@ double cp_score_error(const struct cp_score_arithmetic *arithmetic, double scale
   requires apart: ROW_APART(arithmetic, counts, row, expected, bound);
   requires apart_row: results_apart_from(*row, expected, bound);
   requires apart_lse: lse != \null ==> \separated(lse, lse_bound, arithmetic, counts, row,
-    SCRATCH_OF(row), COLUMNS_OF(row, expected), COLUMNS_OF(row, bound));
+    SCRATCH_OF(row), COLUMNS_OF(row, expected), COLUMNS_OF(row, bound)) &&
+    apart_from_row(lse, 1, *row) && apart_from_row(lse_bound, 1, *row);
   requires ok: arithmetic_ok(*arithmetic) && counts_ok(*counts) && 0.0 <= lse_error;
   requires shifts: shifts_ok(*row);
   assigns *(SCRATCH_OF(row)), RESULTS_OF_ROW(row, expected, bound), *lse, *lse_bound;
   ensures num_10_bound: are_bounds(bound, row->value_dim);
   ensures num_11_bound: lse != \null ==> is_bound(*lse_bound);
+  behavior claims: assumes 1 <= row->n_keys && row_within(*row);
+    ensures num_10: row_claimed{Pre,Post}(*arithmetic, *counts, *row, expected, bound);
+    ensures num_11: lse != \null ==>
+      lse_claimed{Pre,Post}(*arithmetic, *counts, *row, lse_error, *lse, *lse_bound);
   behavior not_asked_for_lse: assumes lse == \null;
     assigns *(SCRATCH_OF(row)), RESULTS_OF_ROW(row, expected, bound);
-  behavior no_key: assumes row->n_keys < 1;
+  behavior no_claim: assumes row->n_keys < 1 || !row_within(*row);
     assigns RESULTS_OF_ROW(row, expected, bound), *lse, *lse_bound;
     ensures num_12_zeros: none_claimed(expected, bound, row->value_dim);
     ensures num_12_lse: lse != \null ==> !finite(*lse) && !finite(*lse_bound);

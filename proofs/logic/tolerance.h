@@ -28,6 +28,11 @@
   predicate score_arithmetic_ok(struct cp_score_arithmetic s) =
     0.0 <= s.term_unit && 0.0 <= s.term_tiny && 0.0 <= s.unit && 0.0 <= s.tiny && 0 <= s.depth &&
     0 <= s.n_additions && 0.0 <= s.scale_unit && 0.0 <= s.scale_tiny;
+  // NUM-6: d products and their sum, one after the other, in a format; the scale is rounded, too.
+  predicate plain_scores(struct cp_score_arithmetic s, integer d, real unit, real smallest) =
+    s.term_unit == unit && s.term_tiny == smallest && s.unit == unit && s.tiny == 0.0 &&
+    s.depth == d && s.n_additions == d && s.scale_unit == 3.0 * unit &&
+    s.scale_tiny == smallest && s.scaled_before == 0;
 */
 
 /*@
@@ -85,6 +90,8 @@
     \valid(r.scratch + (0 .. 3 * r.n_keys - 1)) &&
     (r.shift != \null ==> \valid_read(r.shift + (0 .. r.n_keys - 1)) &&
       \valid_read(r.shift_error + (0 .. r.n_keys - 1)));
+  predicate row_within(struct cp_tolerance_row r) = r.n_keys <= CP_TOLERANCE_MOST &&
+    r.head_dim <= CP_TOLERANCE_MOST && r.value_dim <= CP_TOLERANCE_MOST;
   // NUM-14: no error is negative.
   predicate shifts_ok{L}(struct cp_tolerance_row r) = r.shift != \null ==>
     \forall integer j; 0 <= j < r.n_keys ==> 0.0 <= r.shift_error[j];
@@ -114,6 +121,26 @@
                                    struct cp_tolerance_row r) =
     \separated(expected + (0 .. r.value_dim - 1), x + (0 .. n - 1)) &&
     \separated(expected + (0 .. r.value_dim - 1), r.scratch + (0 .. 3 * r.n_keys - 1));
+*/
+
+/*@
+  // NUM-9 to NUM-12, in full: each bound is that of the formulas, whose terms stand in
+  // tolerance_bounds.h with their axioms. L1: when the row was read; L2: scratch and results are
+  // written.
+  axiomatic Claims {
+    predicate row_claimed{L1,L2}(struct cp_arithmetic a, struct cp_counts c,
+                                 struct cp_tolerance_row r, double *expected, double *bound)
+      reads \at(r.q[0 .. r.head_dim - 1], L1), \at(r.k[0 .. row_at(r.n_keys, r.head_dim) - 1], L1),
+        \at(r.shift[0 .. r.n_keys - 1], L1), \at(r.shift_error[0 .. r.n_keys - 1], L1),
+        \at(r.v[0 .. row_at(r.n_keys, r.value_dim) - 1], L2),
+        \at(r.scratch[0 .. 3 * r.n_keys - 1], L2), \at(expected[0 .. r.value_dim - 1], L2),
+        \at(bound[0 .. r.value_dim - 1], L2);
+    predicate lse_claimed{L1,L2}(struct cp_arithmetic a, struct cp_counts c,
+                                 struct cp_tolerance_row r, real lse_error, real lse, real bound)
+      reads \at(r.q[0 .. r.head_dim - 1], L1), \at(r.k[0 .. row_at(r.n_keys, r.head_dim) - 1], L1),
+        \at(r.shift[0 .. r.n_keys - 1], L1), \at(r.shift_error[0 .. r.n_keys - 1], L1),
+        \at(r.scratch[0 .. 3 * r.n_keys - 1], L2);
+  }
 */
 
 #endif

@@ -7,13 +7,14 @@
 /*@
   // |x| + spare, at least how large x is that may be off by as much.
   logic real size_of(real x, real spare) = (x >= 0.0 ? x : -x) + spare;
+  predicate same_number{L1,L2}(double *x, integer i) = \at(x[i], L2) == \at(x[i], L1);
   predicate same_numbers{L1,L2}(double *x, integer n) =
     \forall integer i; 0 <= i < n ==> \at(x[i], L2) == \at(x[i], L1);
 */
 
 /*@
   // NUM-6, of the first n numbers of q and k: sum |q_i k_i|.
-  axiomatic Scores {
+  axiomatic SizesOfScores {
     logic real sizes_of{L}(double *q, double *k, integer n) reads q[0 .. n - 1], k[0 .. n - 1];
     axiom sizes_of_0{L}: \forall double *q, double *k; sizes_of(q, k, 0) == 0.0;
     axiom sizes_of_next{L}: \forall double *q, double *k, integer i, n; 0 <= i < n <= i + 1 ==>
@@ -84,10 +85,11 @@
   // NUM-9: X_j, Z included.
   logic real way(struct cp_row_bounds b, real score, real sigma, integer changes) =
     sigma + (b.high - score + b.largest_z) + 2.0 * b.slack * (changes + 1.0);
+  logic real strayed(struct cp_arithmetic a, real h, real way, real sigma, integer changes) =
+    sigma + a.u_arg * way + a.u_ref * h + a.eps + changes * (a.eps + 2.0 * a.u_move * h);
   logic real stray(struct cp_arithmetic a, struct cp_row_bounds b, real score, real sigma,
                    integer changes) =
-    sigma + a.u_arg * way(b, score, sigma, changes) + a.u_ref * b.h + a.eps +
-    changes * (a.eps + 2.0 * a.u_move * b.h);
+    strayed(a, b.h, way(b, score, sigma, changes), sigma, changes);
 */
 
 /*@
@@ -157,24 +159,51 @@
 */
 
 /*@
-  // W and the sum of H_j, of the first j of n keys, whose scores and sigmas stand in scratch.
-  axiomatic SumsOfKeys {
-    logic real weights_of{L}(struct cp_row_bounds b, double *scratch, integer j)
-      reads scratch[0 .. j - 1];
-    axiom weights_of_0{L}: \forall struct cp_row_bounds b, double *scratch;
-      weights_of(b, scratch, 0) == 0.0;
-    axiom weights_of_next{L}: \forall struct cp_row_bounds b, double *scratch, integer j, k;
-      0 <= j < k <= j + 1 ==>
-      weights_of(b, scratch, k) == weights_of(b, scratch, j) + weight_of(b, scratch[j]);
-    logic real shared_by{L}(struct cp_arithmetic a, struct cp_row_bounds b, integer changes,
-                            double *scratch, integer n, integer j) reads scratch[0 .. n + j - 1];
-    axiom shared_by_0{L}: \forall struct cp_arithmetic a, struct cp_row_bounds b, integer changes,
-      double *scratch, integer n; shared_by(a, b, changes, scratch, n, 0) == 0.0;
-    axiom shared_by_next{L}: \forall struct cp_arithmetic a, struct cp_row_bounds b,
-      integer changes, double *scratch, integer n, j, k; 0 <= j < k <= j + 1 ==>
-      shared_by(a, b, changes, scratch, n, k) == shared_by(a, b, changes, scratch, n, j) +
-        common_error(a, b, scratch[j], scratch[n + j], changes);
+  // The sum of the first n numbers at x.
+  axiomatic Totals {
+    logic real total_of{L}(double *x, integer n) reads x[0 .. n - 1];
+    axiom total_of_0{L}: \forall double *x; total_of(x, 0) == 0.0;
+    axiom total_of_next{L}: \forall double *x, integer j, k; 0 <= j < k <= j + 1 ==>
+      total_of(x, k) == total_of(x, j) + x[j];
   }
+
+  // The errors of a key rest on these numbers of its row alone.
+  predicate alike(struct cp_row_bounds b, struct cp_row_bounds c) =
+    b.largest_z == c.largest_z && b.lack == c.lack && b.top == c.top && b.high == c.high &&
+    b.slack == c.slack && b.h == c.h && b.rise == c.rise && b.stretch == c.stretch &&
+    b.growth_o == c.growth_o;
+  lemma weight_alike: \forall struct cp_row_bounds b, c, real score; alike(b, c) ==>
+    weight_of(b, score) == weight_of(c, score);
+  lemma way_alike: \forall struct cp_row_bounds b, c, real score, sigma, integer changes;
+    alike(b, c) ==> way(b, score, sigma, changes) == way(c, score, sigma, changes);
+  lemma stray_alike: \forall struct cp_arithmetic a, struct cp_row_bounds b, c,
+    real score, sigma, integer changes; alike(b, c) ==>
+    stray(a, b, score, sigma, changes) == stray(a, c, score, sigma, changes);
+  lemma lost_alike: \forall struct cp_arithmetic a, struct cp_row_bounds b, c, real first,
+    integer changes; alike(b, c) ==>
+    lost(a, b, first, changes) == lost(a, c, first, changes);
+  lemma rounded_alike: \forall struct cp_arithmetic a, struct cp_row_bounds b, c, real w;
+    alike(b, c) ==> rounded_weight(a, b, w) == rounded_weight(a, c, w);
+  lemma in_both_alike: \forall struct cp_arithmetic a, struct cp_row_bounds b, c, real w, first,
+    integer changes; alike(b, c) ==>
+    in_both(a, b, w, first, changes) == in_both(a, c, w, first, changes);
+  lemma own_error_alike: \forall struct cp_arithmetic a, struct cp_row_bounds b, c,
+    real score, sigma, integer changes; alike(b, c) ==>
+    own_error(a, b, score, sigma, changes) == own_error(a, c, score, sigma, changes);
+  lemma common_error_shown: \forall struct cp_arithmetic a, struct cp_row_bounds b, c,
+    real score, sigma, integer changes; alike(b, c) ==>
+    common_error_here(a, b, score, sigma, changes, \true) ==
+      common_error_here(a, c, score, sigma, changes, \true);
+  lemma common_error_alike: \forall struct cp_arithmetic a, struct cp_row_bounds b, c,
+    real score, sigma, integer changes; alike(b, c) ==>
+    common_error_here(a, b, score, sigma, changes, \true) ==
+      common_error_here(a, c, score, sigma, changes, \true) &&
+    common_error(a, b, score, sigma, changes) == common_error(a, c, score, sigma, changes);
+  lemma value_error_alike: \forall struct cp_arithmetic a, struct cp_row_bounds b, c,
+    real score, sigma, integer changes; alike(b, c) ==>
+    value_error_here(a, b, score, sigma, changes, \true) ==
+      value_error_here(a, c, score, sigma, changes, \true) &&
+    value_error(a, b, score, sigma, changes) == value_error(a, c, score, sigma, changes);
 
   predicate key_bounded(struct cp_arithmetic a, struct cp_row_bounds b, integer changes, real score,
                         real sigma, real w, real h, real t) =
@@ -349,6 +378,135 @@
     \exists real spare; column_spare(b, row, i) <= spare && column_bounded(a, b,
       errors_of(row.scratch, row.n_keys, row.v, row.value_dim, i, expected, spare, row.n_keys),
       expected, spare, bound);
+*/
+
+/*@
+  // What key j adds to the sums of each column.
+  predicate next_sums{L}(struct cp_row_bounds b, struct cp_tolerance_row r, integer j) =
+    (\forall integer i; 0 <= i < r.value_dim ==>
+      values_of(r.scratch, r.v, r.value_dim, i, j + 1) ==
+        values_of(r.scratch, r.v, r.value_dim, i, j) +
+          value_added(r.scratch[j], r.v[row_at(j, r.value_dim) + i])) &&
+    (\forall integer i; 0 <= i < r.value_dim ==>
+      doubts_of(b.lack, r.scratch, r.v, r.value_dim, i, j + 1) ==
+        doubts_of(b.lack, r.scratch, r.v, r.value_dim, i, j) +
+          doubt_added(r.scratch[j], r.scratch[j] <= 0x1p-1021 ? 1.0 : b.lack,
+            r.v[row_at(j, r.value_dim) + i])) &&
+    (\forall integer i, real x, spare; 0 <= i < r.value_dim ==>
+      errors_of(r.scratch, r.n_keys, r.v, r.value_dim, i, x, spare, j + 1) ==
+        errors_of(r.scratch, r.n_keys, r.v, r.value_dim, i, x, spare, j) +
+          error_added(r.scratch[r.n_keys + j], r.scratch[2 * r.n_keys + j],
+            r.v[row_at(j, r.value_dim) + i], x, spare));
+  // The sums of the first j keys are the same in both states, for each column.
+  predicate same_sums{L1,L2}(struct cp_row_bounds b, struct cp_tolerance_row r, integer j) =
+    \forall integer i; 0 <= i < r.value_dim ==>
+      values_of{L1}(r.scratch, r.v, r.value_dim, i, j) ==
+        values_of{L2}(r.scratch, r.v, r.value_dim, i, j) &&
+      doubts_of{L1}(b.lack, r.scratch, r.v, r.value_dim, i, j) ==
+        doubts_of{L2}(b.lack, r.scratch, r.v, r.value_dim, i, j) &&
+      (\forall real x, spare;
+        errors_of{L1}(r.scratch, r.n_keys, r.v, r.value_dim, i, x, spare, j) ==
+        errors_of{L2}(r.scratch, r.n_keys, r.v, r.value_dim, i, x, spare, j));
+*/
+
+/*@
+  // NUM-6, NUM-14: how far the score of key j may be off in the class; and in binary64, in which
+  // none is further off than Z.
+  logic real magnitude_of{L}(struct cp_tolerance_row r, integer j) =
+    product(sizes_of(r.q, r.k + row_at(j, r.head_dim), r.head_dim), size_of(r.scale, 0.0));
+  logic real sigma_of{L}(struct cp_score_arithmetic s, struct cp_tolerance_row r, integer j) =
+    product(score_relative(s), magnitude_of(r, j)) + product(score_lost(s, r.scale, r.head_dim),
+      score_sums(s)) + s.scale_tiny + further_of(r, j);
+  predicate score_bound_of(struct cp_score_arithmetic s, struct cp_tolerance_row r,
+                           struct cp_score_bound of) =
+    0.0 <= score_relative(s) <= of.relative && of.tiny == s.scale_tiny &&
+    product(score_lost(s, r.scale, r.head_dim), score_sums(s)) <= of.lost;
+  lemma sigma_within{L}: \forall struct cp_score_arithmetic s, struct cp_tolerance_row r,
+    struct cp_score_bound of, integer j;
+    score_bound_of(s, r, of) ==> 0.0 <= magnitude_of(r, j) ==>
+    sigma_of(s, r, j) <= score_error_of(of, r, j) + further_of(r, j);
+  predicate scored_to{L}(struct cp_tolerance_row r, real z) = \exists struct cp_score_arithmetic s;
+    plain_scores(s, r.head_dim, 0x1p-53, 0x1p-1074) && (\forall integer j; 0 <= j < r.n_keys ==>
+      sigma_of(s, r, j) - further_of(r, j) + added_of(r, j) <= z);
+
+  // NUM-7: the references, from the scores and their errors.
+  predicate references_of{L}(struct cp_arithmetic a, integer changes, struct cp_tolerance_row r,
+                             struct cp_row_bounds b) =
+    \exists struct cp_row_bounds scores; references_from(a, changes, scores, b) &&
+      scores.top == b.top && (\forall integer j; 0 <= j < r.n_keys ==>
+        scores.low <= score_of(r, j) <= b.top && sigma_of(a.score, r, j) <= scores.slack);
+
+  // Of W, to nearest, and of what is computed with it: see tolerance.c.
+  logic real lack_of(struct cp_row_bounds b, integer n) =
+    4.0 * b.largest_z + 4.0 * 0x1p-53 * (\min(\max(b.high - b.low, 0.0), 708.0) + n + 8.0);
+
+  // NUM-6: scratch has the score of key j, and at least its error.
+  predicate score_ok{L1,L2}(struct cp_arithmetic a, struct cp_tolerance_row r, integer j) =
+    \at(r.scratch[j], L2) == score_of{L1}(r, j) &&
+    sigma_of{L1}(a.score, r, j) <= \at(r.scratch[r.n_keys + j], L2);
+  // NUM-9: scratch has w_j, H_j and T_j of key j, from its score and at least its error.
+  predicate key_from{L1,L2}(struct cp_arithmetic a, struct cp_row_bounds b, integer changes,
+                            struct cp_tolerance_row r, integer j, real sigma) =
+    sigma_of{L1}(a.score, r, j) <= sigma &&
+      key_bounded(a, b, changes, score_of{L1}(r, j), sigma, \at(r.scratch[j], L2),
+        \at(r.scratch[r.n_keys + j], L2), \at(r.scratch[2 * r.n_keys + j], L2));
+  predicate key_ok{L1,L2}(struct cp_arithmetic a, struct cp_row_bounds b, integer changes,
+                          struct cp_tolerance_row r, integer j) =
+    \exists real sigma; key_from{L1,L2}(a, b, changes, r, j, sigma);
+  predicate key_by{L1,L2,L3}(struct cp_arithmetic a, struct cp_row_bounds b, integer changes,
+                             struct cp_tolerance_row r, integer j) =
+    key_from{L1,L3}(a, b, changes, r, j, \at(r.scratch[r.n_keys + j], L2));
+  predicate sums_ok{L}(struct cp_row_bounds b, struct cp_tolerance_row r) =
+    b.weights == total_of(r.scratch, r.n_keys) &&
+    total_of(r.scratch + r.n_keys, r.n_keys) <= b.shared;
+
+  // All that is known of a row: NUM-5 to NUM-9, each from its formula.
+  predicate growths_ok(struct cp_arithmetic a, struct cp_counts c, struct cp_row_bounds b) =
+    power(1.0 + a.u_n, c.depth_n) * power(1.0 + a.u_part, c.stores) - 1.0 <= b.growth_n &&
+    power(1.0 + a.u_o, c.depth_o) * power(1.0 + a.u_part, c.stores) - 1.0 <= b.growth_o &&
+    power(stretched(a, b), c.changes) <= b.stretch;
+  predicate losses_ok(struct cp_arithmetic a, struct cp_counts c, struct cp_row_bounds b) =
+    product(b.weights, 1.0 + b.lack) <= b.most &&
+    product(b.growth_n, b.most + b.shared) + tiny(b, c.operations_n, a.eta_n, b.growth_n) <=
+      b.lost_n &&
+    tiny(b, c.operations_o, a.eta_o, b.growth_o) <= b.tiny_o;
+  predicate row_ok{L1,L2}(struct cp_arithmetic a, struct cp_counts c, struct cp_tolerance_row r,
+                          struct cp_row_bounds b) =
+    bounds_ok(b) && scored_to{L1}(r, b.largest_z) && references_of{L1}(a, c.changes, r, b) &&
+    b.lack == lack_of(b, r.n_keys) && growths_ok(a, c, b) && losses_ok(a, c, b) &&
+    (\forall integer j; 0 <= j < r.n_keys ==> key_ok{L1,L2}(a, b, c.changes, r, j)) &&
+    sums_ok{L2}(b, r);
+*/
+
+/*@
+  predicate same_totals{L1,L2}(struct cp_tolerance_row r, integer j) =
+    total_of{L1}(r.scratch, j) == total_of{L2}(r.scratch, j) &&
+    total_of{L1}(r.scratch + r.n_keys, j) == total_of{L2}(r.scratch + r.n_keys, j);
+
+  // NUM-10 to NUM-12: what may be claimed of a row, of a column, and of the log-sum-exp.
+  predicate claimable(struct cp_row_bounds b) = b.largest_z <= 0x1p-30 && 0.0 < b.left;
+  predicate column_claimed{L}(struct cp_arithmetic a, struct cp_row_bounds b,
+                              struct cp_tolerance_row r, integer i, real expected, real bound) =
+    !finite(bound) || (claimable(b) && column_ok(a, b, r, i, expected, bound));
+  predicate columns_claimed{L1,L2}(struct cp_arithmetic a, struct cp_row_bounds b,
+                                   struct cp_tolerance_row r, double *expected, double *bound) =
+    \forall integer i; 0 <= i < r.value_dim ==>
+      column_claimed{L1}(a, b, r, i, \at(expected[i], L2), \at(bound[i], L2));
+  predicate lse_ok(struct cp_row_bounds b, real lse_error, real lse, real bound) =
+    e(lse) == product(e(b.top), b.weights) && (!finite(bound) || (claimable(b) &&
+      product(b.least, e(lse_error + lse_spare(b, lse) - bound)) <=
+        b.least - b.shared - b.lost_n));
+
+  axiomatic ClaimsOfRows {
+    axiom row_claimed_is{L1,L2}: \forall struct cp_arithmetic a, struct cp_counts c,
+      struct cp_tolerance_row r, double *expected, *bound;
+      row_claimed{L1,L2}(a, c, r, expected, bound) <==> \exists struct cp_row_bounds b;
+        row_ok{L1,L2}(a, c, r, b) && columns_claimed{L2,L2}(a, b, r, expected, bound);
+    axiom lse_claimed_is{L1,L2}: \forall struct cp_arithmetic a, struct cp_counts c,
+      struct cp_tolerance_row r, real lse_error, lse, bound;
+      lse_claimed{L1,L2}(a, c, r, lse_error, lse, bound) <==> \exists struct cp_row_bounds b;
+        row_ok{L1,L2}(a, c, r, b) && lse_ok(b, lse_error, lse, bound);
+  }
 */
 
 #endif

@@ -6,4 +6,5 @@
 #include "proofs/logic/softmax_rescale.h"
 #include "proofs/logic/tolerance_internal.h"
 #include "proofs/logic/tree_append.h"
+#include "ref/tolerance_row.h"
 #endif
