@@ -19,6 +19,8 @@ extern "C" {
     \valid_read(weight + (0 .. d - 1));
   requires size: 1 <= d;
   assigns y[0 .. d - 1];
+  ensures layer_2: same_or_apart(y, x, d) ==> \forall integer i; 0 <= i < d ==>
+    y[i] == normalised(\old(x[i]), deviation_of{Old}(x, 0.0, d, epsilon), weight[i]);
 */
 void cp_norm_rms(double *y, const double *x, const float *weight, int d, double epsilon);
 
@@ -30,6 +32,10 @@ void cp_norm_rms(double *y, const double *x, const float *weight, int d, double 
   requires valid_bias: bias == \null || \valid_read(bias + (0 .. d - 1));
   requires size: 1 <= d;
   assigns y[0 .. d - 1];
+  ensures layer_3: same_or_apart(y, x, d) ==> \forall integer i; 0 <= i < d ==>
+    \let mean = mean_of{Old}(x, d);
+    y[i] == normalised(\old(x[i]) - mean, deviation_of{Old}(x, mean, d, epsilon), weight[i]) +
+      bias_at_row(bias, i);
 */
 void cp_norm_layer(double *y, const double *x, const float *weight, const float *bias, int d,
                    double epsilon);
@@ -83,6 +89,8 @@ void cp_rotation(double *cosine, double *sine, const double *frequency, int n, i
     \valid_read(sine + (0 .. n - 1));
   requires pairs: pairs_ok(n, distance);
   assigns x[0 .. 2 * n - 1];
+  ensures dec_8: rotation_apart(x, cosine, sine, n) ==> \forall integer i; 0 <= i < n ==>
+    pair_rotated{Old,Here}(x, cosine, sine, i, distance);
 */
 void cp_rotate(double *x, const double *cosine, const double *sine, int n, int distance);
 
@@ -91,6 +99,8 @@ void cp_rotate(double *x, const double *cosine, const double *sine, int n, int d
   requires head: 0 <= head < n_heads;
   assigns \nothing;
   ensures not_negative: \result >= 0.0;
+  ensures layer_6: \exists integer m; largest_power_of_two(m, n_heads) &&
+    \result == power_of(2.0, -slope_exponent(head, m));
 */
 double cp_alibi_slope(int head, int n_heads);
 

@@ -26,7 +26,8 @@ DEFINITIONS = ("predicate", "logic", "axiomatic", "lemma")
 WRITTEN_OUT = ("items_all_there",)
 
 # Clauses that hold for real numbers, and for doubles up to rounding.
-REAL = {("cp_finish", "merge_6_mean"), ("rescale", "positive")}
+REAL = {("cp_finish", "merge_6_mean"), ("rescale", "positive"), ("normalised", "layer_2"),
+        ("rotate_pair", "dec_8"), ("cp_rotate", "dec_8")}
 
 
 def first_word(annotation: str) -> str:

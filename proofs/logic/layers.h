@@ -17,9 +17,88 @@
   // DEC-8: the first number of pair i; the second one is `distance` behind it.
   logic integer pair_begin(integer i, integer distance) = i + i / distance * distance;
 
+  // DEC-8: pair i has no number in common with another one of the first n.
+  predicate pair_apart(integer i, integer n, integer distance) =
+    \forall integer j; 0 <= j < n && j != i ==>
+      pair_begin(j, distance) != pair_begin(i, distance) &&
+      pair_begin(j, distance) != pair_begin(i, distance) + distance &&
+      pair_begin(j, distance) + distance != pair_begin(i, distance);
+
+  // DEC-8: both numbers of the pair (a, b), rotated.
+  axiomatic Rotated {
+    logic real rotated_a(real a, real b, real cosine, real sine);
+    axiom rotated_a_is: \forall real a, b, cosine, sine;
+      rotated_a(a, b, cosine, sine) == cosine * a - sine * b;
+    logic real rotated_b(real a, real b, real cosine, real sine);
+    axiom rotated_b_is: \forall real a, b, cosine, sine;
+      rotated_b(a, b, cosine, sine) == sine * a + cosine * b;
+  }
+  predicate numbers_rotated{L1,L2}(double *x, integer p, integer q, real cosine, real sine) =
+    \at(x[p], L2) == rotated_a(\at(x[p], L1), \at(x[q], L1), cosine, sine) &&
+    \at(x[q], L2) == rotated_b(\at(x[p], L1), \at(x[q], L1), cosine, sine);
+
+  // DEC-8: pair i is that of before, rotated; pair i is that of before.
+  predicate pair_rotated{L1,L2}(double *x, double *cosine, double *sine, integer i,
+                                integer distance) =
+    numbers_rotated{L1,L2}(x, pair_begin(i, distance), pair_begin(i, distance) + distance,
+      \at(cosine[i], L1), \at(sine[i], L1));
+  predicate pair_same{L1,L2}(double *x, integer i, integer distance) =
+    \let a = pair_begin(i, distance);
+    \at(x[a], L2) == \at(x[a], L1) && \at(x[a + distance], L2) == \at(x[a + distance], L1);
+
+  // x is apart from both.
+  predicate rotation_apart(double *x, double *cosine, double *sine, integer n) =
+    \separated(x + (0 .. 2 * n - 1), cosine + (0 .. n - 1)) &&
+    \separated(x + (0 .. 2 * n - 1), sine + (0 .. n - 1));
+
   // n pairs fill 2 n numbers, in groups of 2 * distance.
   predicate pairs_ok(integer n, integer distance) =
     0 <= n <= 0x3FFFFFFF && 1 <= distance && n % distance == 0;
+
+  // y is x itself, or both are apart.
+  predicate same_or_apart(double *y, double *x, integer n) =
+    y == x || \separated(y + (0 .. n - 1), x + (0 .. n - 1));
+
+  // A bias that may be missing.
+  logic real bias_at_row{L}(float *bias, integer i) = bias == \null ? 0.0 : bias[i];
+
+  // LAYER-2, LAYER-3: the sum of the first n numbers; that of their squares once `mean` is off.
+  axiomatic Norm {
+    logic real sum_of{L}(double *x, integer n) reads x[0 .. n - 1];
+    axiom sum_of_0{L}: \forall double *x; sum_of(x, 0) == 0.0;
+    axiom sum_of_next{L}: \forall double *x, integer i, n; 0 <= i < n <= i + 1 ==>
+      sum_of(x, n) == sum_of(x, i) + x[i];
+    logic real squares_of{L}(double *x, real mean, integer n) reads x[0 .. n - 1];
+    axiom squares_of_0{L}: \forall double *x, real mean; squares_of(x, mean, 0) == 0.0;
+    axiom squares_of_next{L}: \forall double *x, real mean, integer i, n;
+      0 <= i < n <= i + 1 ==> squares_of(x, mean, n) ==
+        squares_of(x, mean, i) + (x[i] - mean) * (x[i] - mean);
+
+    // The mean; the root of the mean of these squares, and epsilon.
+    logic real mean_of{L}(double *x, integer n) reads x[0 .. n - 1];
+    axiom mean_of_is{L}: \forall double *x, integer n; mean_of(x, n) == sum_of(x, n) / (real)n;
+    logic real deviation_of{L}(double *x, real mean, integer n, real epsilon)
+      reads x[0 .. n - 1];
+    axiom deviation_of_is{L}: \forall double *x, real mean, epsilon, integer n;
+      deviation_of(x, mean, n, epsilon) ==
+        root_of(squares_of(x, mean, n) / (real)n + epsilon);
+
+    // A number over the root, times its weight.
+    logic real normalised(real x, real root, real weight);
+    axiom normalised_is: \forall real x, root, weight;
+      normalised(x, root, weight) == x / root * weight;
+  }
+
+  // LAYER-6: m is the largest power of two that is not above n; the slope of a head is 2 to minus
+  // this.
+  axiomatic PowerOfTwo {
+    predicate is_power_of_two(integer m);
+    axiom power_of_two_1: is_power_of_two(1);
+    axiom power_of_two_next: \forall integer m; is_power_of_two(m) ==> is_power_of_two(2 * m);
+  }
+  predicate largest_power_of_two(integer m, integer n) = is_power_of_two(m) && m <= n < 2 * m;
+  logic real slope_exponent(integer head, integer m) =
+    head < m ? 8.0 * (head + 1) / m : 4.0 * (2.0 * (head - m) + 1.0) / m;
 
   // LAYER-4: a matrix, its bias, and n rows before and behind it.
   predicate matrix_readable{L}(float *weight, float *bias, integer n_out, integer n_in) =

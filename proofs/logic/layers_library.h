@@ -9,6 +9,7 @@
     logic real cos_of(real x);
     logic real sin_of(real x);
     logic real erfc_of(real x);
+    logic real root_of(real x);
     logic real power_of(real x, real y);
   }
 */

@@ -82,6 +82,7 @@ double pow(double x, double y);
 /*@
   assigns \nothing;
   ensures root: x >= 0.0 ==> \result * \result == x && \result >= 0.0;
+  ensures named: \result == root_of(x);
 */
 double sqrt(double x);
 
