@@ -190,8 +190,20 @@ class Check(InCopy):
             changed = f"---- right\n{RIGHT}\n---- wrong\n    ++pool->n_free;\n----\n"
             self.finds(f"fault: a-new-one\ncontrol: {named}\n{changed}", says)
 
+    def test_a_unit_needs_a_fault_that_its_proofs_notice(self) -> None:
+        said = self.finds("pond cp_pond 3 2 z3\n", "the unit pond has no fault",
+                          "proofs/wp/expected.txt")
+        self.assertTrue(said.splitlines()[-1].endswith("findings 1"), said)
+
     def test_a_unit_whose_proofs_notice_faults_needs_a_control(self) -> None:
-        self.finds(record(fields="wp: status cp_status_text"), "the unit status has no control")
+        file = self.copy / "tests/faults/ref/status.c.faults"
+        before = file.read_text(encoding="utf-8")
+        file.write_text(before.replace("control: ", "wp: "), encoding="utf-8")
+        try:
+            status, said = self.faults("--check")
+        finally:
+            file.write_text(before, encoding="utf-8")
+        self.assertEqual((status, "the unit status has no control" in said), (1, True), said)
 
     def test_a_theorem_must_exist(self) -> None:
         text = record(

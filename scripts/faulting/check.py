@@ -316,6 +316,13 @@ def without_control(faults: list[Fault]) -> Iterator[str]:
         yield f"{fault.place}: fault {fault.name}: the unit {unit} has no control (`control:`)"
 
 
+def without_fault(faults: list[Fault]) -> Iterator[str]:
+    """Units of which no proof must notice a fault."""
+    units = {unit for unit, _ in proved()}
+    for unit in sorted(units - {fault.proof[0] for fault in faults if "wp" in fault.fields}):
+        yield f"proofs/wp/expected.txt: the unit {unit} has no fault that its proofs must notice"
+
+
 def findings() -> tuple[list[Fault], list[str]]:
     """(the records, what is wrong with them)"""
     faults, found = read()
@@ -347,6 +354,7 @@ def findings() -> tuple[list[Fault], list[str]]:
                 "of them, with the fields of both"
             )
     found += without_control(faults)
+    found += without_fault(faults)
     return faults, found + ([] if found else list(out_of_date(faults)))
 
 
