@@ -27,7 +27,7 @@ from typing import TypeAlias
 
 import variant_faults
 from clauses import CLAUSE, EXPLAINS_ONLY, HEADING, ROOT
-from faulting import by_python, catalogue
+from faulting import by_python, catalogue, shell_test
 from faulting.catalogue import Fault
 
 # clause -> what serves it; and what SOUNDNESS.md says of it
@@ -312,7 +312,9 @@ class Evidence:
             for clause in clauses_in(path.read_text()):
                 self.tests[clause].add(f"model/{path.name}")
         for fault in self.test_faults:
-            names = [fault.fields.get("test"), "mpi/run" if "mpi" in fault.who else None]
+            test = fault.fields.get("test", "")
+            names = [f"{test}.sh" if shell_test.is_one(test) else test,
+                     "mpi/run" if "mpi" in fault.who else None]
             if "python" in fault.who:
                 file = by_python.file_of(fault.fields["python"])
                 names.append(str(file.relative_to(ROOT / "tests")))

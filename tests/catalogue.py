@@ -150,6 +150,8 @@ class Check(InCopy):
     def test_what_a_record_names_must_exist(self) -> None:
         wrong = (
             ("test: test_pond", "no such test"),
+            ("test: cli_pond", "no such test"),
+            ("test: install", "no such test"),
             ("wp: pond cp_pool_take", "no such unit and function"),
             ("wp: pool cp_pond_take", "no such unit and function"),
             ("control: pool cp_pool_take", "a control has no other field"),
@@ -181,6 +183,14 @@ class Check(InCopy):
         for i, (fields, says) in enumerate(wrong):
             named = [line for line in said.splitlines() if f" new-{i}:" in line]
             self.assertIn(says, "\n".join(named), fields)
+
+    def test_a_shell_test_notices_faults_of_the_command(self) -> None:
+        of_main = record(fields="test: cli_main", right='"--version") == 0', wrong='"--V") == 0')
+        status, said = self.check(of_main.replace("clause: POOL-2\n", ""),
+                                  "tests/faults/cli/main.c.faults")
+        self.assertEqual(status, 0, said)
+        self.finds(record(fields="test: cli_main"), "kernels/v1.h is no source of the command",
+                   "tests/faults/kernels/v1.h.faults")
 
     def test_what_a_control_names_must_exist(self) -> None:
         for named, says in (

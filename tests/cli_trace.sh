@@ -93,6 +93,7 @@ ok "hashes that always collide" json 0 "$decoded" --hash-bits 1 "${small[@]}"
 ok "no hashes" json 0 "$decoded" --hash-bits 0 "${small[@]}"
 ok "the table" has "chunks in use, at most 6" "${small[@]}"
 ok "the table's requests" has "requests 4 of 4" "${small[@]}"
+ok "the table's memory" has "memory saved 14.3 %" "${small[@]}" # 1 - 6 / 7
 ok "the table's violations" has "violations 0" "${small[@]}"
 
 from_stdin() { "$chunkproof" trace --json --block 4 --ms-per-token 10 - <"$work/small" \

@@ -333,8 +333,10 @@ class Json(Reports):
 
 class JUnit(Reports):
     def test_a_right_run_passes(self) -> None:
-        suite = self.run_gate(0, EXAMPLE, "--cases", "3")[1]
+        suite = self.run_gate(0, EXAMPLE, "--cases", "3", "--seed", "7")[1]
         self.assertEqual(list(outcomes(suite).values()), ["passed"] * 3 + ["skipped"] * 11)
+        said = {part.get("name"): part.get("value") for part in suite.iter("property")}
+        self.assertEqual((said["seed"], said["tier"], said["verdict"]), ("7", "quick", "right"))
 
     def test_failures(self) -> None:
         report, suite, _, _ = self.run_gate(1, self.kernel(RESCALE), "--cases", "100",

@@ -2,6 +2,7 @@
 """A program of tests that ends with another status than 0 when it notices something.
 
 Here the unit test as it was built, the one file with the fault, and all else from the libraries.
+Where a record names a shell test of the command, it runs that instead: shell_test.py.
 """
 
 import pathlib
@@ -9,7 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 
-from . import programs
+from . import programs, shell_test
 from .catalogue import ROOT, Fault
 from .who import GCC, Outcome, Verdict, Who, make
 
@@ -106,57 +107,78 @@ def xml_words() -> list[str]:
     return said.stdout.split()
 
 
+def compiled(fault: Fault, place: pathlib.Path) -> Command:
+    """gcc, and where it looks for headers: first where the fault may be."""
+    beside = (ROOT / fault.source).parent
+    return [
+        "gcc",
+        "-std=c11",
+        "-O1",
+        "-g",
+        *(f"-I{at}" for at in (place, ROOT / "include", beside, ROOT)),
+    ]
+
+
+LINKED = ("-ljansson", "-lpcre2-8", "-lz", "-lm")  # with the command
+OF_TESTS = ("-lcmocka", "-lmpfi", "-lmpfr")
+
+
 class ByTest(Who):
-    """The unit tests."""
+    """The unit tests, and the shell tests of the command."""
 
     name = "test"
 
     def prepare(self, faults: Sequence[Fault]) -> None:
-        programs_of = sorted({fault.fields["test"] for fault in faults})
-        tests = [GCC.relative_to(ROOT) / "tests" / program for program in programs_of]
-        make(["build", *tests], "the tests")
+        tests = self.parts(faults)
+        shell = [test for test in tests if shell_test.is_one(test)]
+        of_units = [GCC.relative_to(ROOT) / "tests" / test for test in tests if test not in shell]
+        make(["build", *of_units, *shell_test.targets(shell)], "the tests")
 
     def parts(self, faults: Sequence[Fault]) -> list[str]:
         """The programs: each must pass as it is, where those with faults run."""
         return sorted({fault.fields["test"] for fault in faults})
 
     def failing(self, part: str) -> str | None:
-        place = emptied(GCC / "faults" / f"{part}-as-it-is")
-        shutil.copy2(GCC / "tests" / part, place / "test")
-        outcome = build_and_run(place, iter(()), part)
-        return f"{part}: fails without a fault: {outcome.how}" if outcome.is_well else None
+        if shell_test.is_one(part):
+            place = shell_test.new_place()
+            shutil.copy2(GCC / "chunkproof", place / "chunkproof")
+            outcome = shell_test.tried(place, (), part)
+            passed = outcome.verdict is Verdict.NOT_NOTICED
+        else:
+            place = emptied(GCC / "faults" / f"{part}-as-it-is")
+            shutil.copy2(GCC / "tests" / part, place / "test")
+            outcome = build_and_run(place, iter(()), part)
+            passed = not outcome.is_well
+        return None if passed else f"{part}: fails without a fault: {outcome.how}"
 
     def check(self, fault: Fault) -> Outcome:
-        program = fault.fields["test"]
+        test = fault.fields["test"]
         needs = fault.fields.get("needs")
         if needs and needs not in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split():
-            return Outcome(Verdict.SKIPPED, f"{program}: this machine has no {needs}")
+            return Outcome(Verdict.SKIPPED, f"{test}: this machine has no {needs}")
+        if shell_test.is_one(test):
+            place = shell_test.new_place()
+            return shell_test.tried(place, commanded(fault, place), test)
         place = emptied(GCC / "faults" / fault.name)
         sources = faulted(fault, place)
+        link = [*sources, program_with(fault, test), *LIBRARIES, *OF_TESTS, *LINKED]
+        command = [*compiled(fault, place), *link, *xml_words(), "-o", place / "test"]
+        return build_and_run(place, iter([command]), test)
 
-        def commands() -> Iterator[Command]:
-            yield [
-                "gcc",
-                "-std=c11",
-                "-O1",
-                "-g",
-                f"-I{place}",
-                f"-I{ROOT}/include",
-                f"-I{(ROOT / fault.source).parent}",
-                f"-I{ROOT}",
-                *sources,
-                program_with(fault, program),
-                *LIBRARIES,
-                "-o",
-                place / "test",
-                "-lcmocka",
-                "-ljansson",
-                "-lmpfi",
-                "-lmpfr",
-                "-lpcre2-8",
-                "-lz",
-                *xml_words(),
-                "-lm",
-            ]
 
-        return build_and_run(place, commands(), program)
+def commanded(fault: Fault, place: pathlib.Path) -> Iterator[Command]:
+    """What makes place/chunkproof with the fault in it."""
+    changed = faulted(fault, place)
+    others = shell_test.objects(changed if fault.source.endswith(".h") else [ROOT / fault.source])
+    options = ("-ffp-contract=off", "-pthread", *xml_words())
+    yield [
+        *compiled(fault, place),
+        *options,
+        *changed,
+        *others,
+        GCC / "libchunkproof.a",
+        "-o",
+        place / "chunkproof",
+        *LINKED,
+        *xml_words(),
+    ]

@@ -17,7 +17,7 @@ ENDING = ".faults"
 
 # Who can have to notice a fault, in the order of their fields, and what their field says.
 WHO = {
-    "test": "PROGRAM",
+    "test": "PROGRAM or cli_NAME",
     "python": "TEST",
     "kernel": "version N, launcher, lists, widths, or masks",
     "gate": "itself, KERNEL.c, or version N [KIND], each perhaps with deep",

@@ -9,13 +9,16 @@ import functools
 import re
 from collections.abc import Iterator
 
+from . import shell_test
 from .catalogue import ROOT, WHO, Fault, Misfit, read
 from .public import of_public, out_of_date
 
 # Records that only these must notice need no clause: a parser's fault, and words about a kernel,
 # break none of their own.
 WITHOUT_CLAUSE = {"explain", "fuzz"}
-WORDS = "cli/"  # what a command takes and says is in its --help: its unit tests need no clause
+# What a command takes and says is in its --help, and in the schemas of its reports: tests of that
+# need no clause.
+WORDS = ("cli/", "gate/report/")
 
 
 def text_of(path: str) -> str:
@@ -129,6 +132,9 @@ def versions(words: list[str]) -> bool:
 
 
 def of_test(fault: Fault, words: list[str]) -> str | None:
+    if len(words) == 1 and shell_test.is_one(words[0]):
+        of_command = fault.source.startswith(shell_test.SOURCES)
+        return None if of_command else f"{fault.source} is no source of the command"
     return (
         None
         if len(words) == 1 and (ROOT / f"tests/{words[0]}.c").is_file()

@@ -55,6 +55,17 @@ def run(
     command: Sequence[object], most: float, idle: float, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Ends it after `most` seconds of processor time, or `idle` seconds in which it used none."""
+    return run_in(None, command, most, idle, **environment)
+
+
+def run_in(
+    place: pathlib.Path | None,
+    command: Sequence[object],
+    most: float,
+    idle: float,
+    **environment: str,
+) -> subprocess.CompletedProcess[str]:
+    """The same in a directory, or where this program runs."""
     words = [str(part) for part in command]
     child = subprocess.Popen(
         words,
@@ -62,6 +73,7 @@ def run(
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
+        cwd=place,
         env={**os.environ, **environment},
     )
     running.add(child)
