@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include "chunkproof/kernel_class.h"
 #include "merging_internal.h"
 
 #define MORE     (1.0 + 0x1p-40) /* more than these few roundings lose */
@@ -168,17 +169,6 @@ static struct cp_counts count(int way, int tree, int n_parts, int is_narrow) {
 
 /* ---- NUM-7 ---- */
 
-/* What roundings by one relative error and by another make together. */
-/*@
-  requires ok: 0.0 <= x && 0.0 <= y;
-  assigns \nothing;
-  ensures not_negative: 0.0 <= \result;
-*/
-static double both(double x, double y) {
-    //@ assert product: 0.0 <= x * y;
-    return MORE * (x + y + x * y);
-}
-
 /* Of the numbers below the normal ones: what a weight loses is multiplied by an output, and all is
  * seen in the scale of n, which is at most 2 n_parts; in a merge of a pair at most 4. */
 /*@
@@ -243,7 +233,7 @@ static void round_weights(struct cp_arithmetic *a, const struct cp_merging_forma
                           double div_error, int n_parts) {
     const struct cp_format *w = &f->weights;
     double together = w->unit > 0.0 ? w->tiny + 2.0 * div_error * (w->tiny / w->unit) : 0.0;
-    a->weights.unit = both(div_error, w->unit);
+    a->weights.unit = cp_class_compound(div_error, w->unit);
     a->weights.tiny = MORE * 2.0 * n_parts * together;
     a->weights.largest = f->n.largest;
     //@ assert tiny: 0.0 <= a->weights.tiny;
@@ -274,7 +264,8 @@ static void divide_each(struct cp_arithmetic *a, const struct cp_merging_class *
         a->above = BEYOND;
     }
     a->below = MORE * (declared->above + off);
-    a->u_part = both(both(declared->div_error, f->weights.unit), f->partials.unit);
+    a->u_part = cp_class_compound(cp_class_compound(declared->div_error, f->weights.unit),
+                                  f->partials.unit);
 }
 
 /* The reference is the computed l, which is off from the logarithm of the sum by `off`. */
@@ -410,7 +401,7 @@ static void weigh_sums(struct cp_arithmetic *a, const struct cp_merging_formats 
     //@ assert size: 0.0 <= of_size;
     a->eps += 1.02 * (f->n.unit + of_size) + 0x1p-50 * (1.0 + r.far);
     a->score.scale_unit += 0x1p-51;
-    a->weights.unit = both(a->weights.unit, 0x1p-51);
+    a->weights.unit = cp_class_compound(a->weights.unit, 0x1p-51);
     a->weights.tiny = MORE * ((times + most_sum) * a->weights.tiny);
     a->weights.largest = f->n.largest;
     a->kappa = MORE * (times * a->kappa);
@@ -450,7 +441,7 @@ struct cp_merging_numbers cp_merging_numbers(const struct cp_merging_class *decl
         divide_each(&a, declared, &f, extent, logarithm, of_parts);
         lse_error = 0.0;
     } else if (way == CP_MERGING_STATES) {
-        a.u_part = both(f.weights.unit, f.partials.unit);
+        a.u_part = cp_class_compound(f.weights.unit, f.partials.unit);
     } else if (way == CP_MERGING_AT_ONCE) {
         round_weights(&a, &f, declared->div_error, n_parts);
         lag_once(&a, declared, times);

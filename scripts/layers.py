@@ -44,7 +44,7 @@ BELOW = {
     "attend": "limits status number softmax plan attention two_phase",
     "tolerance": "limits number softmax",
     "score_shift": "limits number softmax tolerance",
-    "merging": "limits status number softmax tolerance",
+    "merging": "limits status number softmax tolerance kernel_class",
     "opt_tree": "limits status memory pool tree",
     "opt_plan": "limits status memory tree plan opt_tree",
     "cuda": "limits status plan attention",
