@@ -31,8 +31,9 @@ struct cp_row_bounds {
 #include "proofs/logic/tolerance_bounds.h"
 #endif
 
-/* Step 1, NUM-6: scores to scratch[j], and how far they may be off in the class to scratch[n + j]; the
- * largest (top) and the smallest (low) of the scores; the largest errors, here and in the class. */
+/* Step 1, NUM-6: scores to scratch[j], and how far they may be off in the class to scratch[n + j];
+ * the largest (top) and the smallest (low) of the scores; the largest errors, here and in the
+ * class. */
 /*@
   requires valid: \valid_read(row) && \valid(b);
   requires valid_row: row_valid(*row) && size_ok(*row) && shifts_ok(*row);
