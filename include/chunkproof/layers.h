@@ -50,6 +50,9 @@ void cp_norm_layer(double *y, const double *x, const float *weight, const float 
     \valid_read(x + (0 .. row_at(n, n_in) - 1));
   requires matrix: matrix_readable(weight, bias, n_out, n_in);
   assigns y[0 .. row_at(n, n_out) - 1];
+  ensures layer_4: projection_apart(y, x, n, n_out, n_in) ==> \forall integer r; 0 <= r < n_out ==>
+    column_projected{Old,Here}(y, x, weight + row_at(r, n_in), bias_at_row(bias, r), 0, n, r,
+      n_out, n_in);
 */
 void cp_project(double *y, const double *x, int n, const float *weight, const float *bias,
                 int n_out, int n_in);

@@ -112,9 +112,36 @@
       reads weight[0 .. n - 1], x[at .. at + n - 1];
     axiom weighted_0{L}: \forall float *weight, double *x, integer at;
       weighted(weight, x, at, 0) == 0.0;
-    axiom weighted_next{L}: \forall float *weight, double *x, integer at, n; 0 <= n ==>
-      weighted(weight, x, at, n + 1) == weighted(weight, x, at, n) + weight[n] * x[at + n];
+    axiom weighted_next{L}: \forall float *weight, double *x, integer at, i, n;
+      0 <= i < n <= i + 1 ==>
+      weighted(weight, x, at, n) == weighted(weight, x, at, i) + weight[i] * x[at + i];
+    axiom weighted_same{L1,L2}: \forall float *weight, double *x, integer at, n;
+      (\forall integer i; 0 <= i < n ==> \at(weight[i], L1) == \at(weight[i], L2) &&
+        \at(x[at + i], L1) == \at(x[at + i], L2)) ==>
+      weighted{L1}(weight, x, at, n) == weighted{L2}(weight, x, at, n);
   }
+
+  // LAYER-4: where number c of row t is, of rows of d numbers; no other number of the first n rows
+  // is where that of row s is.
+  logic integer number_at(integer t, integer c, integer d) = row_at(t, d) + c;
+  predicate is_alone(integer s, integer r, integer n, integer d) =
+    \forall integer t, c; 0 <= t < n && 0 <= c < d && (t != s || c != r) ==>
+      number_at(t, c, d) != number_at(s, r, d);
+  // All other numbers of n rows are those of before.
+  predicate others_same{L1,L2}(double *y, integer s, integer r, integer n, integer d) =
+    \forall integer t, c; 0 <= t < n && 0 <= c < d && (t != s || c != r) ==>
+      \at(y[number_at(t, c, d)], L1) == \at(y[number_at(t, c, d)], L2);
+
+  // LAYER-4: number r of rows `from` to `to` of y is made of the same rows of x; the others stay.
+  predicate column_projected{L1,L2}(double *y, double *x, float *weight, real bias, integer from,
+                                    integer to, integer r, integer n_out, integer n_in) =
+    \forall integer t; from <= t < to ==> \at(y[number_at(t, r, n_out)], L2) ==
+      weighted{L1}(weight, x, row_at(t, n_in), n_in) + bias;
+  predicate columns_same{L1,L2}(double *y, integer n, integer r, integer n_out) =
+    \forall integer t, c; 0 <= t < n && 0 <= c < n_out && c != r ==>
+      \at(y[number_at(t, c, n_out)], L1) == \at(y[number_at(t, c, n_out)], L2);
+  predicate projection_apart(double *y, double *x, integer n, integer n_out, integer n_in) =
+    \separated(y + (0 .. row_at(n, n_out) - 1), x + (0 .. row_at(n, n_in) - 1));
 */
 
 #endif
