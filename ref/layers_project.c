@@ -24,18 +24,19 @@ static size_t row_begin(int row, int d) {
     return (size_t)row * (size_t)d;
 }
 
-/* Of the numbers from x[at] on. */
+/* Of row t of x. */
 /*@
-  requires valid: \valid_read(x + (at .. at + n_in - 1)) && \valid_read(weight + (0 .. n_in - 1));
-  requires size: 0 <= n_in;
+  requires size: 0 <= t && 0 <= n_in && rows_countable(t, n_in);
+  requires valid: \valid_read(x + (0 .. row_at(t, n_in) + n_in - 1)) &&
+    \valid_read(weight + (0 .. n_in - 1));
   assigns \nothing;
-  ensures layer_4: \result == weighted(weight, x, at, n_in);
+  ensures layer_4: \result == weighted(weight, x, row_at(t, n_in), n_in);
 */
-static double product(const double *x, size_t at, const float *weight, int n_in) {
-    const double *row = x + at;
+static double product(const double *x, int t, const float *weight, int n_in) {
+    const double *row = x + row_begin(t, n_in);
     double sum = 0.0;
     /*@ loop invariant i: 0 <= i <= n_in;
-        loop invariant sum: sum == weighted(weight, x, at, i);
+        loop invariant sum: sum == weighted(weight, x, row_at(t, n_in), i);
         loop assigns i, sum; loop variant n_in - i; */
     for (int i = 0; i < n_in; i++) {
         sum += weight[i] * row[i];
@@ -43,27 +44,33 @@ static double product(const double *x, size_t at, const float *weight, int n_in)
     return sum;
 }
 
-/* The products of SIDE_BY_SIDE rows from x[at] on, as product() has them: each sum for itself, from
+/* The products of SIDE_BY_SIDE rows from row t on, as product() has them: each sum for itself, from
  * the first product on. */
 /*@
+  requires size: 0 <= t <= INT_MAX - SIDE_BY_SIDE && 0 <= n_in &&
+    rows_countable(t + SIDE_BY_SIDE, n_in);
   requires valid: \valid(sum + (0 .. SIDE_BY_SIDE - 1)) &&
-    \valid_read(x + (at .. at + SIDE_BY_SIDE * n_in - 1)) &&
+    \valid_read(x + (0 .. row_at(t + SIDE_BY_SIDE, n_in) - 1)) &&
     \valid_read(weight + (0 .. n_in - 1));
-  requires size: 0 <= n_in;
   assigns sum[0 .. SIDE_BY_SIDE - 1];
-  ensures layer_4: sum[0] == weighted{Old}(weight, x, at, n_in) &&
-    sum[1] == weighted{Old}(weight, x, at + n_in, n_in) &&
-    sum[2] == weighted{Old}(weight, x, at + 2 * n_in, n_in) &&
-    sum[3] == weighted{Old}(weight, x, at + 3 * n_in, n_in);
+  ensures layer_4: sum[0] == weighted{Old}(weight, x, row_at(t, n_in), n_in) &&
+    sum[1] == weighted{Old}(weight, x, row_at(t + 1, n_in), n_in) &&
+    sum[2] == weighted{Old}(weight, x, row_at(t + 2, n_in), n_in) &&
+    sum[3] == weighted{Old}(weight, x, row_at(t + 3, n_in), n_in);
 */
-static void products(double *sum, const double *x, size_t at, const float *weight, int n_in) {
-    const double *x_a = x + at, *x_b = x_a + n_in, *x_c = x_b + n_in, *x_d = x_c + n_in;
+static void products(double *sum, const double *x, int t, const float *weight, int n_in) {
+    /*@ assert rows: 0 <= row_at(t, n_in) && row_at(t + 1, n_in) == row_at(t, n_in) + n_in &&
+          row_at(t + 2, n_in) == row_at(t, n_in) + 2 * n_in &&
+          row_at(t + 3, n_in) == row_at(t, n_in) + 3 * n_in &&
+          row_at(t + 4, n_in) == row_at(t, n_in) + 4 * n_in; */
+    const double *x_a = x + row_begin(t, n_in), *x_b = x_a + n_in, *x_c = x_b + n_in,
+                 *x_d = x_c + n_in;
     double a = 0.0, b = 0.0, c = 0.0, d = 0.0;
     /*@ loop invariant i: 0 <= i <= n_in;
-        loop invariant a: a == weighted(weight, x, at, i);
-        loop invariant b: b == weighted(weight, x, at + n_in, i);
-        loop invariant c: c == weighted(weight, x, at + 2 * n_in, i);
-        loop invariant d: d == weighted(weight, x, at + 3 * n_in, i);
+        loop invariant a: a == weighted(weight, x, row_at(t, n_in), i);
+        loop invariant b: b == weighted(weight, x, row_at(t, n_in) + n_in, i);
+        loop invariant c: c == weighted(weight, x, row_at(t, n_in) + 2 * n_in, i);
+        loop invariant d: d == weighted(weight, x, row_at(t, n_in) + 3 * n_in, i);
         loop assigns i, a, b, c, d; loop variant n_in - i; */
     for (int i = 0; i < n_in; i++) {
         double w = weight[i];
@@ -95,11 +102,7 @@ static void products(double *sum, const double *x, size_t at, const float *weigh
 static void project_together(double *y, int n_out, const double *x, int n_in, int t, int r,
                              const float *weight, double bias) {
     double sum[SIDE_BY_SIDE];
-    /*@ assert rows: 0 <= row_at(t, n_in) && row_at(t + 1, n_in) == row_at(t, n_in) + n_in &&
-          row_at(t + 2, n_in) == row_at(t, n_in) + 2 * n_in &&
-          row_at(t + 3, n_in) == row_at(t, n_in) + 3 * n_in &&
-          row_at(t + 3, n_in) + n_in <= row_at(t + SIDE_BY_SIDE, n_in); */
-    products(sum, x, row_begin(t, n_in), weight, n_in);
+    products(sum, x, t, weight, n_in);
     /*@ loop invariant s: 0 <= s <= SIDE_BY_SIDE;
         loop invariant sums: sum[0] == weighted{Pre}(weight, x, row_at(t, n_in), n_in) &&
           sum[1] == weighted{Pre}(weight, x, row_at(t + 1, n_in), n_in) &&
@@ -183,7 +186,7 @@ static void project_column(double *y, int n_out, const double *x, int n_in, int 
               weighted{Here}(weight, x, row_at(t, n_in), n_in); */
         //@ ghost place_is_alone(t, r, n, n_out);
         //@ assert at: row_at(t, n_out) + r == number_at(t, r, n_out);
-        y[row_begin(t, n_out) + (size_t)r] = product(x, row_begin(t, n_in), weight, n_in) + bias;
+        y[row_begin(t, n_out) + (size_t)r] = product(x, t, weight, n_in) + bias;
         //@ assert kept: others_same{LoopCurrent,Here}(y, t, r, n, n_out);
     }
 }
