@@ -3,7 +3,8 @@
 """What can be said of the tree's text without understanding it.
 
     paths      a path or a file name in a comment or a document that does not exist
-    built      a built file among the tracked ones (an object, a library, a program, a cache)
+    built      a built file among the tracked ones (an object, a library, a program, a cache), or
+               what an editor or patch left (.orig, .rej, .bak, ~)
     columns    a line of more than 100 columns
     lists      a bulleted list of more than four items in a document: it is a table
 
@@ -29,7 +30,8 @@ MOST_ITEMS = 4
 DATA = re.compile(r"^(LICENSE$|fuzz/corpus/|tests/golden/|tests/gate/cases/)"
                   r"|^kernels/resources[.]csv$|^tests/model/questions[.]json$|(^|/)expected\.txt$"
                   r"|\.(jsonl|svg|png)$")
-BUILT_NAMES = re.compile(r"\.(o|a|so|d|gcda|gcno|vo|vok|vos|glob|pyc|goto)$|(^|/)__pycache__/")
+BUILT_NAMES = re.compile(r"\.(o|a|so|d|gcda|gcno|vo|vok|vos|glob|pyc|goto|orig|rej|bak)$|~$|"
+                         r"(^|/)__pycache__/")
 BUILT_BYTES = (b"\x7fELF", b"!<arch>\n", b"\xcf\xfa\xed\xfe", b"MZ")
 CODE = r"c|h|cu|cuh|cpp|py|sh|bash|v|md|mk|awk"
 ENDINGS = CODE + r"|json|txt|faults|csv|dict|yml|toml|ini"

@@ -108,6 +108,10 @@ class Text(InTree):
     def test_lint_an_object_in_the_tree(self) -> None:
         self.finds({"ref/tree.o": b"x"}, "ref/tree.o: a built file", "built")
 
+    def test_lint_what_patch_left(self) -> None:
+        self.finds({"ref/tree.h.orig": b"x"}, "ref/tree.h.orig: a built file", "built")
+        self.finds({"ref/tree.h~": b"x"}, "ref/tree.h~: a built file", "built")
+
     def test_lint_a_program_in_the_tree(self) -> None:
         self.finds({"tests/program": b"\x7fELF\x02\x01"}, "tests/program: a built file", "built")
 

@@ -46,16 +46,9 @@ def build_and_run(
     place: pathlib.Path, commands: Iterator[Command], program: str, **settings: str
 ) -> Outcome:
     """The commands, which write place/test, and that program."""
-    for command in commands:
-        build = subprocess.run(
-            [str(part) for part in command],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-        if build.returncode != 0:
-            return Outcome(Verdict.NO_TEST, f"{program}: {build.stderr}")
+    why_not = programs.failure(commands)
+    if why_not is not None:
+        return Outcome(Verdict.NO_TEST, f"{program}: {why_not}")
     try:
         outcome = judged(programs.run([place / "test"], MOST, IDLE, **FIRST, **settings), program)
     except programs.Endless as why:

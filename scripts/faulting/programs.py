@@ -6,7 +6,7 @@ import pathlib
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 TICKS = os.sysconf("SC_CLK_TCK")
 running: set[subprocess.Popen[str]] = set()
@@ -49,6 +49,21 @@ def end_all() -> None:
     """Those that still run."""
     for child in list(running):
         end(child)
+
+
+def failure(commands: Iterable[Sequence[object]]) -> str | None:
+    """Runs each, as a compiler, until one fails: what that says."""
+    for command in commands:
+        done = subprocess.run(
+            [str(part) for part in command],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if done.returncode != 0:
+            return done.stderr
+    return None
 
 
 def run(

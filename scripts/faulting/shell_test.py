@@ -13,7 +13,6 @@ test that ends without such a line or never, show nothing.
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -94,16 +93,9 @@ def run(place: pathlib.Path, test: str) -> Outcome:
 def tried(place: pathlib.Path, build: Iterable[Sequence[object]], test: str) -> Outcome:
     """The commands, which write place/chunkproof, and the test. Nothing of the place is left."""
     try:
-        for command in build:
-            done = subprocess.run(
-                [str(part) for part in command],
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-            )
-            if done.returncode != 0:
-                return Outcome(Verdict.NO_TEST, f"{test}: {done.stderr}")
+        why_not = programs.failure(build)
+        if why_not is not None:
+            return Outcome(Verdict.NO_TEST, f"{test}: {why_not}")
         return run(place, test)
     finally:
         shutil.rmtree(place, ignore_errors=True)
