@@ -147,7 +147,18 @@ class Shell(unittest.TestCase):
         self.command(self.gcc / "chunkproof", "wrong")
         status, said = self.faults("wrong")
         self.assertEqual(status, 1)
-        self.assertIn("cli_pond: fails without a fault: cli_pond: it is right", said)
+        last = "cli_pond: fails without a fault: cli_pond: it is right"
+        self.assertIn(last, said)
+        self.assertTrue(said.endswith(f"\n{last}\nfaults 1/1, unsound 1\n"), said)
+
+    def test_a_test_that_fails_once_is_tried_again_alone(self) -> None:
+        self.command(self.gcc / "chunkproof", "right")
+        wrong = "cli_pond: fails without a fault: it was busy"
+        with mock.patch.object(by_test.ByTest, "failing", side_effect=[wrong, None]) as failing:
+            status, said = self.faults("wrong")
+        self.assertEqual((status, failing.call_count), (0, 2))
+        self.assertIn(f"beside others {wrong}\n", said)
+        self.assertTrue(said.endswith("\nfaults 1/1\n"), said)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@
 #include "tests/runner_files.h"
 
 #define CASES 48
-#define MILLI 1000 /* microseconds */
+#define MILLI 1000 /* milliseconds of a second, microseconds of a millisecond */
 
 /* ---- A run that goes on ---- */
 
@@ -51,7 +51,9 @@ static int run(struct merge_result *result, const char *state, int milliseconds)
     static char wrong[] = "gate/cheats/merge_few.so";
     const struct gate_options options = {
         .seed = 3, .cases = CASES, .only = -1, .jobs = 2, .state = state};
-    const struct itimerval after = {.it_value = {.tv_usec = (suseconds_t)milliseconds * MILLI}};
+    const struct itimerval after = {
+        .it_value = {.tv_sec = milliseconds / MILLI,
+                     .tv_usec = (suseconds_t)(milliseconds % MILLI) * MILLI}};
     struct runner *runner = start_it(wrong);
     rang = 0;
     assert_ptr_not_equal(signal(SIGALRM, ring), SIG_ERR);
