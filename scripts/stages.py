@@ -61,7 +61,7 @@ def tests(build: str, options: str = "", arguments: str = "",
 def unit(compiler: str, tiers: tuple[str, ...] = TIERS) -> Stage:
     run = tests(compiler, f"CC={compiler}", "--only unit")
     few = without(WALKS + ("opt_amx",)) + rest_of(SOME_SECONDS, 8)
-    return Stage(f"unit-{compiler}", run + some_unless_deep(SOME_SECONDS, 2), (compiler,),
+    return Stage(f"unit-{compiler}", run + some_unless_deep(SOME_SECONDS, 4), (compiler,),
                  quick=FEWER.format("6000", "100") + run + few, tiers=tiers)
 
 
@@ -86,7 +86,7 @@ def some_unless_deep(stems: Iterable[str], n: int) -> str:
 
 
 # Each takes seconds. TIER=quick runs one of eight of them, which the commit chooses, the default
-# tier one of two; `make test`, and so .ci/run, all.
+# tier one of four; `make test`, and so .ci/run, all.
 SOME_SECONDS = (
     "explain_model", "explain_said", "explain_causes", "gate", "answer", "gate_merge_cases",
     "gate_rotation", "gate_cache", "gate_merge_mistakes", "opt_widths", "runs_library",
@@ -113,7 +113,7 @@ def command() -> Stage:
     def run(kernels: str) -> str:
         return tests("gcc", "CC=gcc", "--only shell --except install", f"command {kernels}")
     long = sorted({*LONG, *SOME_SECONDS_OF_COMMAND} - {*LONGEST})
-    some = unless_deep(LONGEST) + some_unless_deep(long, 2)
+    some = unless_deep(LONGEST) + some_unless_deep(long, 4)
     return Stage("command", run("gate-kernels") + some, ("gcc",),
                  quick=run("gate-kernels-quick") + without(LONG) +
                  rest_of(SOME_SECONDS_OF_COMMAND, 8), cores=1)
@@ -178,14 +178,14 @@ def under_sanitizers(name: str, compiler: str, command: str, quick: str = "",
 
 
 def sanitized(compiler: str, tiers: tuple[str, ...] = TIERS) -> Stage:
-    """Unit tests; of those that take seconds, one of three, unless deep. TIER=quick compiles and
+    """Unit tests; of those that take seconds, one of six, unless deep. TIER=quick compiles and
     runs those of the library alone, and does not optimize: to compile is most of the time."""
     build, options = f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{{}} {SANITIZE}'"
     few = f"{build}-quick"
     quick = tests(few, options.format("-O0"), " ".join(OF_THE_LIBRARY),
                   " ".join(f"build/{few}/tests/test_{stem}" for stem in OF_THE_LIBRARY))
     run = tests(build, options.format("-O1"), "--only unit")
-    return under_sanitizers(build, compiler, run + some_unless_deep(SOME_SECONDS, 3), quick, tiers)
+    return under_sanitizers(build, compiler, run + some_unless_deep(SOME_SECONDS, 6), quick, tiers)
 
 
 def sanitized_command(compiler: str) -> Stage:
@@ -196,12 +196,12 @@ def sanitized_command(compiler: str) -> Stage:
                 "explain_faults")
     run = tests(build, f"CC={compiler} EXTRA_CFLAGS='-O1 {SANITIZE}'", "--only shell")
     return under_sanitizers(f"{build}-command", compiler, run + without(left_out) +
-                            unless_deep(OF_THE_GATE + LONG_SANITIZED, 3), tiers=("deep",))
+                            unless_deep(OF_THE_GATE + LONG_SANITIZED, 6), tiers=("deep",))
 
 
 def valgrind() -> Stage:
     run = tests("gcc", "CC=gcc", f"--only unit --wrap '{MEMCHECK}'") + \
-        unless_deep(NOT_IN_VALGRIND, 8)
+        unless_deep(NOT_IN_VALGRIND, 16)
     return Stage("valgrind", run, ("gcc", "valgrind"),
                  {"CHUNKPROOF_ELEMENTS": "600", "CHUNKPROOF_CASES": "60"},
                  tiers=("deep",))
@@ -292,7 +292,7 @@ STAGES = (
     unit("clang", ("deep",)),  # by default with sanitizers: asan-clang
     command(),
     Stage("faults", "scripts/faults", ("gcc",), tiers=("deep",)),
-    Stage("faults-some", faults_of("test", 40), ("gcc",), tiers=("default",)),
+    Stage("faults-some", faults_of("test", 80), ("gcc",), tiers=("default",)),
     Stage("python-faults", make("gcc", "command", "CC=gcc") + " && scripts/faults --by python" +
           unless_deep((), 3), ("gcc",), tiers=ABOVE_QUICK, cores=1),
     arm64(),
@@ -315,8 +315,8 @@ STAGES = (
     fuzz("fuzz-build", "bash fuzz/oss-fuzz/test.sh", ("deep",)),
     Stage("gate-faults", "scripts/faults --by gate", ("gcc", "objcopy"), tiers=("deep",), cores=1),
     Stage("merge-faults", "scripts/faults --by merge", ("gcc",), tiers=("deep",), cores=1),
-    Stage("merge-faults-some", faults_of("merge", 16), ("gcc",), tiers=("default",), cores=1),
-    Stage("gate-faults-some", faults_of("gate", 240), ("gcc", "objcopy"), tiers=("default",),
+    Stage("merge-faults-some", faults_of("merge", 32), ("gcc",), tiers=("default",), cores=1),
+    Stage("gate-faults-some", faults_of("gate", 480), ("gcc", "objcopy"), tiers=("default",),
           cores=1),
     Stage("cuda", make("gcc", "cuda") + " && scripts/ptxas.py build/gcc/cuda/ptxas.log",
           (("nvcc", "nvcc --version || /usr/local/cuda/bin/nvcc --version"),), tiers=ABOVE_QUICK,
@@ -326,9 +326,10 @@ STAGES = (
     valgrind(),
     Stage("proofs-wp", "proofs/wp/run", WP, quick_cores=1),
     # make prove. Where nothing is kept WP takes two cores half an hour, and so does the model
-    # checking: .ci/run gives them a time (WITHIN).
+    # checking: .ci/run gives them a time (WITHIN). Smoke tests are as many again, and get less.
     Stage("proofs-wp-all", "proofs/wp/run --all", WP, tiers=(), limit=2 * 3600),
-    Stage("proofs-wp-smoke", "proofs/wp/run --smoke", WP, tiers=("deep",), limit=2 * 3600),
+    Stage("proofs-wp-smoke", 'WITHIN=${WITHIN:+$(((WITHIN + 3) / 4))} proofs/wp/run --smoke', WP,
+          tiers=("deep",), limit=2 * 3600),
     Stage("model-checking-wide", "TIER=wide proofs/cbmc/run", ("cbmc",), tiers=(), limit=2 * 3600),
     Stage("proofs-wp-faults", "scripts/faults --by wp", WP, tiers=("deep",), limit=2 * 3600),
     Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=ABOVE_QUICK, cores=1),

@@ -3,7 +3,7 @@
 
 Of a mean over places: the percentile bootstrap, from a fixed seed. Of a share of tokens: Wilson's
 interval, or the bootstrap over places where that is wider, because tokens of one place are alike.
-Of a median of few times: the least and the largest time, with how sure that is.
+Of a median: the two of the numbers between which it lies, whatever their distribution.
 """
 import math
 import random
@@ -72,10 +72,17 @@ def of_share(right: Sequence[int], n: Sequence[int]) -> Interval:
     return min(tokens[0], places[0]), max(tokens[1], places[1])
 
 
-def sureness(n: int) -> float:
-    """How sure the median of a distribution lies from the least to the largest of n independent
-    numbers: unless all are above it, or all below."""
-    return 1 - 2.0 ** (1 - n)
+def of_median(numbers: Sequence[float]) -> Interval:
+    """Of independent numbers: the k-th from below and the k-th from above, with the largest k for
+    which the median of their distribution lies between these with a probability of LEVEL. It does
+    not where fewer than k of the numbers lie below it, or fewer than k above: each lies on either
+    side with 1/2. Of five numbers or fewer nothing is that sure."""
+    ordered, n = sorted(numbers), len(numbers)
+    k, outside = 0, 2.0 ** (1 - n)  # for k + 1
+    while k < n // 2 and outside <= 1 - LEVEL:
+        k += 1
+        outside += math.comb(n, k) * 2.0 ** (1 - n)
+    return (ordered[k - 1], ordered[n - k]) if k > 0 else (-math.inf, math.inf)
 
 
 def line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -260,27 +260,29 @@ def ask_places(asked: argparse.Namespace, kept: Kept, folder: pathlib.Path, end:
 
 
 def ask_times(asked: argparse.Namespace, kept: Kept, folder: pathlib.Path, end: float) -> int:
-    """Rounds over all sizes: an interrupted run has complete rounds, but for the last."""
-    text = first_token.licences()
-    if len(text) < asked.largest * first_token.BYTES_PER_TOKEN:
+    """Rounds over all sizes, each at a place of its own in the licences, which the seed draws: an
+    interrupted run has complete rounds, but for the last."""
+    words = first_token.licences().split(" ")
+    if sum(map(len, words)) + len(words) <= asked.largest * first_token.BYTES_PER_TOKEN:
         say("questions: the texts of Debian's licences are missing")
         return MISSING
     sizes = [512 << i for i in range(16) if 512 << i <= asked.largest]
-    modules: dict[int, str] = {}
+    draw = random.Random(asked.seed)
     known = {(line["round"], line["size"]) for line in kept.lines}
     for number in range(asked.rounds):
         for n in sizes:
+            begin = draw.randrange(len(words))
             if (number, n) in known:
                 continue
             if time.monotonic() >= end:
                 return LATE
-            if n not in modules:
-                modules[n] = first_token.text_of_tokens(
-                    [asked.command, "model", asked.weights], text, n, folder)
+            module = first_token.text_of_tokens(
+                [asked.command, "model", asked.weights],
+                " ".join(words[begin:] + words[:begin]), n, folder)
             found, without, cached = first_token.measure(
-                asked.command, asked.weights, modules[n], asked.threads, folder, 3)
-            kept.add({"round": number, "size": n, "tokens": found, "without": without,
-                      "cached": cached})
+                asked.command, asked.weights, module, asked.threads, folder, 3)
+            kept.add({"round": number, "size": n, "tokens": found, "begin": begin,
+                      "without": without, "cached": cached})
             say(f"round {number + 1} of {asked.rounds}: {found} tokens, {without:.2f} s without a "
                 f"cache, {cached:.3f} s with one")
     return 0
@@ -305,7 +307,7 @@ def read_arguments() -> argparse.Namespace:
     number("tokens", 64, 1, "tokens of a module, or a few more")
     number("judged", 64, 1, "tokens that are judged at a place")
     number("seed", 1, 0, "from which places are drawn")
-    number("rounds", 6, 0, "of times to first token")
+    number("rounds", 20, 0, "of times to first token, each with a place for every size")
     number("largest", 8192, 512, "tokens of the largest module of these")
     number("threads", 1, 1, "of the fast decoder")
     number("seconds", 14400, 0, "the limit: nothing begins after so many")
@@ -328,7 +330,8 @@ def main() -> int:
         kept_places = Kept(out / "places.jsonl", {
             **model, "modules": asked.modules, "tokens": asked.tokens, "judged": asked.judged,
             "seed": asked.seed, "texts": asked.texts, "exact": asked.exact})
-        kept_times = Kept(out / "times.jsonl", {**model, "threads": asked.threads})
+        kept_times = Kept(out / "times.jsonl", {
+            **model, "threads": asked.threads, "seed": asked.seed})
     except OtherSettings as why:
         print(f"questions: {why}", file=sys.stderr)
         return 2

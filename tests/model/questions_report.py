@@ -29,10 +29,10 @@ WAYS = {
 
 # ---- What the measurements say ----
 
-def interval(middle: float, bounds: intervals.Interval) -> Found:
+def interval(middle: float, bounds: intervals.Interval, name: str = "mean") -> Found:
     """JSON has no infinity: of one place, null."""
     low, high = (None if math.isinf(bound) else bound for bound in bounds)
-    return {"mean": middle, "low": low, "high": high}
+    return {name: middle, "low": low, "high": high}
 
 
 def losses(line: Found, way: str) -> float:
@@ -78,8 +78,8 @@ def of_difference(lines: list[Found], name: str, beside: str) -> Found:
             "best_same": sum(same(line, name, beside) for line in lines)}
 
 
-def spread(numbers: Sequence[float]) -> Found:
-    return {"median": intervals.median(numbers), "least": min(numbers), "most": max(numbers)}
+def middle(numbers: Sequence[float]) -> Found:
+    return interval(intervals.median(numbers), intervals.of_median(numbers), "median")
 
 
 def of_times(lines: list[Found]) -> list[Found]:
@@ -87,11 +87,11 @@ def of_times(lines: list[Found]) -> list[Found]:
     for size in sorted({line["size"] for line in lines}):
         each = [line for line in lines if line["size"] == size]
         found.append({
-            "tokens": each[0]["tokens"], "rounds": len(each),
-            "sure": intervals.sureness(len(each)),
-            "without": spread([line["without"] for line in each]),
-            "cached": spread([line["cached"] for line in each]),
-            "ratio": spread([line["without"] / line["cached"] for line in each])})
+            "tokens": round(intervals.median([line["tokens"] for line in each])),
+            "places": len(each),
+            "without": middle([line["without"] for line in each]),
+            "cached": middle([line["cached"] for line in each]),
+            "ratio": middle([line["without"] / line["cached"] for line in each])})
     return found
 
 
@@ -126,10 +126,10 @@ def summary(asked: Found, lines: list[Found], times: list[Found]) -> Found:
 
 # ---- As tables ----
 
-def between(x: Found, form: str) -> str:
+def between(x: Found, form: str, name: str = "mean") -> str:
     if x["low"] is None:
-        return format(x["mean"], form)
-    return f"{x['mean']:{form}} ({x['low']:{form}} to {x['high']:{form}})"
+        return format(x[name], form)
+    return f"{x[name]:{form}} ({x['low']:{form}} to {x['high']:{form}})"
 
 
 def percent(x: Found, n: int) -> str:
@@ -156,11 +156,13 @@ def of_bits(name: str, x: Found, p: Found) -> str:
 
 
 def of_seconds(times: list[Found]) -> str:
-    return draw.markdown(
-        ["tokens of the module", "not cached, s", "cached, s", "ratio", "least to most", "rounds"],
-        [[str(t["tokens"]), f"{t['without']['median']:.2f}", f"{t['cached']['median']:.3f}",
-          f"{t['ratio']['median']:.0f}", f"{t['ratio']['least']:.0f} to {t['ratio']['most']:.0f}",
-          str(t["rounds"])] for t in times])
+    n = sum(t["places"] for t in times)
+    return f"Times to first token at {n} places: medians, and 95 % in brackets.\n\n" + \
+        draw.markdown(
+            ["tokens of the module", "not cached, s", "cached, s", "ratio", "places"],
+            [[str(t["tokens"]), between(t["without"], ".2f", "median"),
+              between(t["cached"], ".3f", "median"), between(t["ratio"], ".1f", "median"),
+              str(t["places"])] for t in times])
 
 
 def markdown(found: Found) -> str:
@@ -223,10 +225,17 @@ def picture_of_losses(left: int, p: Found) -> list[str]:
     return parts
 
 
+def end_of(x: Found, end: str) -> float:
+    """Of the interval of a median, where there is one."""
+    bound = x["median"] if x[end] is None else x[end]
+    return float(bound)
+
+
 def picture_of_times(left: int, times: list[Found]) -> list[str]:
     """The ratio by the tokens of the module, both axes logarithmic."""
     ticks = [10, 20, 50, 100, 200, 500]
-    most = next((tick for tick in ticks if tick >= max(t["ratio"]["most"] for t in times)), 1000)
+    most = next((tick for tick in ticks if tick >= max(end_of(t["ratio"], "high") for t in times)),
+                1000)
     low, high = 0.0, math.log(most / 5)
     first, last = (math.log(times[i]["tokens"]) for i in (0, -1))
 
@@ -242,8 +251,8 @@ def picture_of_times(left: int, times: list[Found]) -> list[str]:
     for t in times:
         x, y = place(t["tokens"], t["ratio"]["median"])
         points.append(f"{x:.1f},{y:.1f}")
-        least, most_y = (place(t["tokens"], t["ratio"][end])[1] for end in ("least", "most"))
-        parts += [f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{least:.1f}" y2="{most_y:.1f}" '
+        low_y, high_y = (place(t["tokens"], end_of(t["ratio"], end))[1] for end in ("low", "high"))
+        parts += [f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{low_y:.1f}" y2="{high_y:.1f}" '
                   f'stroke="{draw.COLOURS[0]}"/>',
                   f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{draw.COLOURS[0]}"/>',
                   draw.text(x, TOP + HEIGHT + 18, str(t["tokens"]), "small", "middle")]
