@@ -74,6 +74,36 @@ room() {
 }
 ok "the example of PML-11" room
 
+# PML-11: where the prompt uses nothing behind an import, room has no end.
+endless() {
+    cat >"$work/short.xml" <<'XML'
+<schema name="s">x<module name="a">a</module><module name="b">b b b</module></schema>
+XML
+    grep -qF "$(cat "$work/short.xml")" "$root/spec/pml.md" || { echo "no such example"; return 1; }
+    echo '<prompt schema="s"><a/>1 2 3 4 5</prompt>' >"$work/free.xml"
+    echo '<prompt schema="s">1 2 3<a/>1 2 3 4 5</prompt>' >"$work/taken.xml"
+    right "$work/short.xml" "$work/free.xml" "$work/taken.xml" &&
+        has '2 .. 6                   5  computed  new text behind a: 1 2 3 4 5' &&
+        has '5 .. 7                   3  computed  new text: 1 2 3' &&
+        has '8 .. 12                  5  computed  new text behind a (no room there): 1 2 3 4 5'
+}
+ok "the example of room without an end" endless
+
+# What somebody predicted who had spec/pml.md alone; and that another prediction is noticed.
+predicted() { "$root/tests/prompt_reader.py" "$chunkproof"; }
+ok "schemas of a reader of spec/pml.md, as he predicted" predicted
+mispredicted() {
+    cp -r reader "$work/reader"
+    sed -i "$1" "$work/reader/predicted.txt"
+    ! "$root/tests/prompt_reader.py" "$chunkproof" "$work/reader" >"$work/out" || return 1
+    rm -r "$work/reader"
+    has "$2"
+}
+ok "another text than predicted" mispredicted '/^  text/s/93 behind/94 behind/' \
+    'prompt legal.1:  text 79 .. 93 behind limitation'
+ok "another error than predicted" mispredicted 's/^error novel 4:3/error novel 4:4/' \
+    'error novel 4:3'
+
 # json EXPRESSION ARGUMENT...: the report, t, follows its schema, and the expression holds.
 json() {
     local expression=$1

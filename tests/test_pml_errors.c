@@ -58,6 +58,8 @@ static void what_is_no_plain_xml_is_refused(void **unused) {
         {"<schema \x01", 1, 9, "not well-formed"}, /* libxml2 takes it for the end of the tag */
         {"<schema name='s'>\n  <module name='m'>\n</schema>", 3, 1, "Each <name> needs a </name>"},
         {"<schema name='s'>\n  a & b</schema>", 2, 5, "write &lt; for <"},
+        {"<schema name='s'>\n  a < 3</schema>", 2, 5, "this < begins no tag"},
+        {"<schema name='s'>\n  a <3</schema>", 2, 5, "this < begins no tag"},
         {"<schema name='s'>a &nbsp; b</schema>", 1, 20, "There are &lt; &gt;"},
         {"<schema name='s'/>\n<schema name='t'/>", 2, 1, "Nothing but comments"},
         {"<schema name='s' name='t'/>", 1, 1, "Name an attribute once"},
@@ -438,6 +440,8 @@ static void the_nearest_name_is_meant(void **unused) {
                  {"MOD4999", "mod4999"},
                  {"mod499x", "mod499"},
                  {"b", NULL},
+                 {"A", "a"},
+                 {"ab", "a"},
                  {"bx", NULL},
                  {"x7", NULL},
                  {"aa", "a"},
@@ -469,6 +473,7 @@ static void the_nearest_name_is_meant(void **unused) {
         if ((found != NULL) != (names[i].near != NULL)) {
             fail_msg("not '%s', but '%s'", names[i].near != NULL ? meant : "none", c.said);
         }
+        assert_true((strstr(c.said, "Text with <") == NULL) == (names[i].near != NULL));
         pml_case_free_prompt(&c);
     }
     pml_case_free(&c);

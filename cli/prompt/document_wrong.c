@@ -46,6 +46,7 @@ static const struct known known[] = {
     {XML_WAR_UNDECLARED_ENTITY, REFERENCE, "", WHAT_ENTITY, MEND_ENTITY},
     {XML_ERR_NAME_REQUIRED, REFERENCE, "xmlParseEntityRef", "this & begins no reference",
      MEND_TEXT},
+    {XML_ERR_NAME_REQUIRED, TAG, "StartTag", "this < begins no tag", MEND_TEXT},
     {XML_ERR_NAME_REQUIRED, HERE, "", "no name stands here", MEND_TEXT},
     {XML_ERR_ENTITYREF_SEMICOL_MISSING, REFERENCE, "", WHAT_REFERENCE, MEND_TEXT},
     {XML_ERR_INVALID_CHAR, REFERENCE, "xmlParseCharRef", "XML has no character with this number",

@@ -116,9 +116,9 @@ static int unknown_import(const struct reader *r, const struct pml_node *node, i
     }
     see_names(r->s, scope, CP_PART_MODULE, &nearest);
     char *hint = pml_nearest_text(&nearest, "<", "/>");
-    pml_document_error(d, node->offset, "%s has no module %s.%s %s",
+    pml_document_error(d, node->offset, "%s has no module %s.%s%s",
                        PML_SHORT(of_scope(r->s, scope)), PML_SHORT(node->name), hint,
-                       PML_ADVICE_TEXT);
+                       nearest.name == NULL ? " " PML_ADVICE_TEXT : "");
     free(hint);
     return -1;
 }

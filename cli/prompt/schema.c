@@ -70,8 +70,9 @@ static int unknown_element(const struct pml_schema *s, const struct pml_node *no
     }
     char *hint = pml_nearest_text(&nearest, "<", ">");
     pml_document_error(&s->document, node->offset,
-                       "<%s> is no element of a schema.%s A module is <module name=\"%s\">. %s",
-                       PML_SHORT(node->name), hint, PML_SHORT(node->name), PML_ADVICE_TEXT);
+                       "<%s> is no element of a schema.%s A module is <module name=\"%s\">.%s",
+                       PML_SHORT(node->name), hint, PML_SHORT(node->name),
+                       nearest.name == NULL ? " " PML_ADVICE_TEXT : "");
     free(hint);
     return -1;
 }
