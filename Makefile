@@ -148,11 +148,12 @@ bench-gpu: gpu
 	@scripts/gpu.py bench $(BUILD)/gpu $(BUILD)/bench
 
 ## the papers' questions on a language model, with intervals: build/questions/
-## MODEL=weights PLACES=120 ROUNDS=20; tests/model/README.md
+## MODEL=weights PLACES=120 ROUNDS=20 THREADS=1; tests/model/README.md
 questions: command
 	@tests/model/questions.py $(BUILD)/chunkproof \
 		$(or $(MODEL),$(BUILD)/model/smollm2.weights) --out $(BUILD)/questions \
-		$(if $(PLACES),--places $(PLACES)) $(if $(ROUNDS),--rounds $(ROUNDS))
+		$(if $(PLACES),--places $(PLACES)) $(if $(ROUNDS),--rounds $(ROUNDS)) \
+		$(if $(THREADS),--threads $(THREADS))
 
 # ---- Fuzzing, and the tolerance ----
 

@@ -198,6 +198,7 @@ class Report(unittest.TestCase):
     def test_the_committed_table_is_of_the_committed_figures(self) -> None:
         found = json.loads((MODEL / "questions.json").read_text())
         self.assertGreaterEqual(found["places"]["n"], 100)
+        self.assertGreaterEqual(sum(t["places"] for t in found["times"]), 100)
         self.assertIn(questions_report.markdown(found), (MODEL / "README.md").read_text())
         self.assertEqual(questions_report.picture(found), (MODEL / "questions.svg").read_text())
 
