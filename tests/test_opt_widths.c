@@ -17,7 +17,6 @@
 
 #include <cmocka.h>
 
-#include "amx_emulator.h"
 #include "chunkproof/number.h"
 #include "chunkproof/status.h"
 #include "kept_case.h"
@@ -101,7 +100,6 @@ static struct cp_opt *opt_of(int n_threads, int version) {
 static struct cp_opt *pairs[CP_OPT_LAST + 1];
 
 static struct cp_opt *pair(int nth) {
-    (void)amx_emulate(); /* cmocka has installed its own handler of SIGILL before each test */
     return nth <= CP_OPT_LAST ? pairs[nth] : NULL;
 }
 

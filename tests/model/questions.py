@@ -262,10 +262,11 @@ def ask_places(asked: argparse.Namespace, kept: Kept, folder: pathlib.Path, end:
 def ask_times(asked: argparse.Namespace, kept: Kept, folder: pathlib.Path, end: float) -> int:
     """Rounds over all sizes, each at a place of its own in the licences, which the seed draws: an
     interrupted run has complete rounds, but for the last."""
-    words = first_token.licences().split(" ")
-    if sum(map(len, words)) + len(words) <= asked.largest * first_token.BYTES_PER_TOKEN:
+    text = first_token.licences()
+    if len(text) < asked.largest * first_token.BYTES_PER_TOKEN:
         say("questions: the texts of Debian's licences are missing")
         return MISSING
+    words = text.split(" ")
     sizes = [512 << i for i in range(16) if 512 << i <= asked.largest]
     draw = random.Random(asked.seed)
     known = {(line["round"], line["size"]) for line in kept.lines}
