@@ -85,7 +85,7 @@ help:
 test:
 	@$(if $(filter skip,$(DEPS)),:,scripts/deps build install)
 	@$(MAKE) -s -j2 --no-print-directory build tests
-	@scripts/run_tests.py --build $(BUILD)
+	@scripts/run_tests.py --build $(BUILD) $(addprefix --except ,$(EXCEPT))
 
 ## one stem's unit tests and seeded faults, in seconds: t=tree; t= lists the stems
 try:

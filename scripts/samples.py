@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples, for what takes too long to do all of it in each run: of faults, of tests, of kernels.
 
-    scripts/samples.py N[:K] NAME...          prints the names that are in the sample
-    scripts/samples.py --rest N[:K] NAME...   ... that are not in it
+    scripts/samples.py N[:K] NAME...             prints the names that are in the sample
+    scripts/samples.py --in-turn N[:K] NAME...   ... by their places in the list
+    scripts/samples.py --rest ...                those that are not in it
 
 Each name is in one of N samples, by its own characters: a name that is new changes no other one's.
-The sample of a run is K, or the one that the commit says that is checked out: over N commits or
-some more all are tried. What takes a sample says on standard error which one, as N:K, so that it
-can be taken again.
+In turn, each Nth of the list is in the same sample: for few names, so that samples can be made
+equally long. The sample of a run is K, or the one that the commit says that is checked out: over N
+commits or some more all are tried. What takes a sample says on standard error which one, as N:K, so
+that it can be taken again.
 
 exit status: 0, 2 bad use
 """
@@ -58,8 +60,8 @@ def has(name: str, n: int, k: int) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    rest = arguments[:1] == ["--rest"]
-    arguments = arguments[1:] if rest else arguments
+    rest, in_turn = "--rest" in arguments[:2], "--in-turn" in arguments[:2]
+    arguments = arguments[rest + in_turn :]
     if len(arguments) < 2 or arguments[0] in ("-h", "--help"):
         print((__doc__ or "").strip())
         return 0 if arguments and arguments[0] in ("-h", "--help") else 2
@@ -69,8 +71,8 @@ def main(arguments: list[str]) -> int:
         print(f"scripts/samples.py: {problem}", file=sys.stderr)
         return 2
     print(f"scripts/samples.py: --sample {n}:{k}", file=sys.stderr)
-    for name in arguments[1:]:
-        if has(name, n, k) != rest:
+    for turn, name in enumerate(arguments[1:]):
+        if (turn % n == k if in_turn else has(name, n, k)) != rest:
             print(name)
     return 0
 

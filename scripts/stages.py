@@ -86,7 +86,7 @@ def some_unless_deep(stems: Iterable[str], n: int) -> str:
 
 
 # Each takes seconds. TIER=quick runs one of eight of them, which the commit chooses, the default
-# tier one of four; `make test`, and so .ci/run, all.
+# tier one of four; `make test` all.
 SOME_SECONDS = (
     "explain_model", "explain_said", "explain_causes", "gate", "answer", "gate_merge_cases",
     "gate_rotation", "gate_cache", "gate_merge_mistakes", "opt_widths", "runs_library",
@@ -178,14 +178,16 @@ def under_sanitizers(name: str, compiler: str, command: str, quick: str = "",
 
 
 def sanitized(compiler: str, tiers: tuple[str, ...] = TIERS) -> Stage:
-    """Unit tests; of those that take seconds, one of six, unless deep. TIER=quick compiles and
-    runs those of the library alone, and does not optimize: to compile is most of the time."""
+    """Unit tests: half of them, and of those that take seconds one of six, unless deep. TIER=quick
+    compiles and runs those of the library alone, and does not optimize: to compile is most of the
+    time."""
     build, options = f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{{}} {SANITIZE}'"
     few = f"{build}-quick"
     quick = tests(few, options.format("-O0"), " ".join(OF_THE_LIBRARY),
                   " ".join(f"build/{few}/tests/test_{stem}" for stem in OF_THE_LIBRARY))
     run = tests(build, options.format("-O1"), "--only unit")
-    return under_sanitizers(build, compiler, run + some_unless_deep(SOME_SECONDS, 6), quick, tiers)
+    some = unless_deep((), 2) + some_unless_deep(SOME_SECONDS, 6)
+    return under_sanitizers(build, compiler, run + some, quick, tiers)
 
 
 def sanitized_command(compiler: str) -> Stage:
@@ -292,7 +294,7 @@ STAGES = (
     unit("clang", ("deep",)),  # by default with sanitizers: asan-clang
     command(),
     Stage("faults", "scripts/faults", ("gcc",), tiers=("deep",)),
-    Stage("faults-some", faults_of("test", 80), ("gcc",), tiers=("default",)),
+    Stage("faults-some", faults_of("test", 160), ("gcc",), tiers=("default",)),
     Stage("python-faults", make("gcc", "command", "CC=gcc") + " && scripts/faults --by python" +
           unless_deep((), 3), ("gcc",), tiers=ABOVE_QUICK, cores=1),
     arm64(),
@@ -334,7 +336,7 @@ STAGES = (
     Stage("proofs-wp-faults", "scripts/faults --by wp", WP, tiers=("deep",), limit=2 * 3600),
     Stage("proofs-coq", "proofs/coq/run", ("coqc",), tiers=ABOVE_QUICK, cores=1),
     Stage("proofs-coq-faults", "scripts/faults --by coq", ("coqc",), tiers=("deep",)),
-    Stage("proofs-coq-faults-some", faults_of("coq", 16), ("coqc",), tiers=()),  # .ci/run
+    Stage("proofs-coq-faults-some", faults_of("coq", 16), ("coqc",), tiers=()),
     Stage("extract", "proofs/extract/run", EXTRACT, cores=1),
     Stage("extract-faults", "scripts/faults --by extract", EXTRACT, tiers=("deep",)),
     Stage("model-checking", "proofs/cbmc/run", ("cbmc",), quick_cores=1),
@@ -348,5 +350,5 @@ STAGES = (
     model(),
     Stage("install", tests("gcc", "CC=gcc", "install", "command"), ("gcc", "pkg-config"),
           tiers=ABOVE_QUICK, cores=1),
-    Stage("documents", "scripts/readme-commands", ("gcc",), tiers=(), cores=1),  # .ci/run
+    Stage("documents-some", "scripts/readme-commands --some 3", ("gcc",), tiers=(), cores=1),
 )

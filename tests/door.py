@@ -503,6 +503,21 @@ class Commands(unittest.TestCase):
                                stdout=subprocess.PIPE).stdout.split()
         self.assertLessEqual({"README.md", "CONTRIBUTING.md", "spec/README.md"}, set(found))
 
+    def test_some_are_the_first_two_and_of_the_others_those_whose_turn_it_is(self) -> None:
+        begin = text_of("scripts/readme-commands").split("work=", maxsplit=1)[0]
+        script = begin.replace("$0", "scripts/x") + 'printf "%s\n" "$@"'
+
+        def found(*options: str) -> list[str]:
+            return subprocess.run(["bash", "-c", script, "x", *options], cwd=ROOT, text=True,
+                                  check=True, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL).stdout.split()
+
+        always = {"README.md", "CONTRIBUTING.md"}
+        parts = [set(found("--some", f"3:{k}")) for k in range(3)]
+        self.assertTrue(all(always < part for part in parts), parts)
+        self.assertEqual(sorted(name for part in parts for name in part - always),
+                         sorted(set(found()) - always))
+
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--test"]:

@@ -168,6 +168,20 @@ class Samples(InDirectory):
         status, _, said = run("2:2")
         self.assertEqual((status, "the samples are 2:0 to 2:1" in said), (2, True), said)
 
+    def test_in_turn_each_nth_of_a_list_is_in_a_sample_and_the_rest_is_not(self) -> None:
+        names = ["kernels", "plan", "pool", "exact", "softmax"]
+
+        def run(*options: str) -> list[str]:
+            return subprocess.run(["scripts/samples.py", *options, *names], capture_output=True,
+                                  text=True, cwd=ROOT, check=True).stdout.split()
+
+        for k in range(3):
+            self.assertEqual(run("--in-turn", f"3:{k}"), names[k::3])
+            left = [name for name in names if name not in names[k::3]]
+            self.assertEqual(run("--rest", "--in-turn", f"3:{k}"), left)
+            by_name = run(f"3:{k}")
+            self.assertEqual(run("--rest", f"3:{k}"), [n for n in names if n not in by_name])
+
 
 class Keys(InDirectory):
     """What changes the outcome changes the key."""

@@ -119,7 +119,7 @@ class SideBySide(InDirectory):
 
     def test_the_stages_that_ci_names_are_there(self) -> None:
         text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-        words = text.split("stages=(", 1)[1].split(")", 1)[0].split()
+        words = self.listed("stages")
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
         proofs = makefile.split("prove: deps", 1)[1].split("verify.py", 1)[1].split("\n", 1)[0]
         with mock.patch.object(sys, "stderr", io.StringIO()) as said:
@@ -127,7 +127,7 @@ class SideBySide(InDirectory):
             chosen_of_proofs = verify.choose(stages.STAGES, proofs.split(), "default")
         self.assertEqual(said.getvalue(), "")
         names = [stage.name for stage in chosen or ()]
-        self.assertTrue({"asan-clang-command", "valgrind", "documents"} <= set(names))
+        self.assertTrue({"asan-clang-command", "valgrind", "documents-some"} <= set(names))
         self.assertEqual(
             [stage.name for stage in chosen_of_proofs or ()],
             [
@@ -139,6 +139,27 @@ class SideBySide(InDirectory):
             ],
         )
         self.assertIn("add make prove WITHIN=", text)
+
+    @staticmethod
+    def listed(name: str) -> list[str]:
+        """The words of a list in .ci/run."""
+        text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+        return text.split(f"\n{name}=(", 1)[1].split(")", 1)[0].split()
+
+    def test_what_ci_takes_in_turn_is_there(self) -> None:
+        built = {run_tests.stem(str(path)) for path in (ROOT / "tests").glob("test_*.c*")}
+        shell = {path.stem for path in (ROOT / "tests").glob("*.sh")}
+        self.assertEqual(set(self.listed("tests")) - built - shell, set())
+        words, in_turn = self.listed("stages"), self.listed("stages_in_turn")
+        for turn in range(3):
+            later = [f"-{name}" for at, name in enumerate(in_turn) if at % 3 != turn]
+            with mock.patch.object(sys, "stderr", io.StringIO()) as said:
+                chosen = verify.choose(stages.STAGES, words + later, "default")
+            self.assertEqual(said.getvalue(), "")
+            names = [stage.name for stage in chosen or ()]
+            self.assertEqual([name for name in names if name in in_turn],
+                             [name for name in names if name in in_turn[turn::3]])
+            self.assertEqual(set(in_turn[turn::3]) - set(names), set())
 
 
 class InOrder(InDirectory):
