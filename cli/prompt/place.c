@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where all tokens of a prompt stand (MOD-1, MOD-6). */
+/* Where all tokens of a prompt stand (MOD-1, MOD-6), and that they may. */
 #include <stdlib.h>
 
 #include "cli/base/text.h"
@@ -67,5 +67,5 @@ int pml_prompt_place(struct pml_prompt *prompt) {
         add_run(p, PML_NEW, p->segment[i].placed, p->segment[i].text.n_tokens, i);
     }
     qsort(p->run, (size_t)p->n_runs, sizeof *p->run, by_position);
-    return 0;
+    return pml_roles_check(p);
 }

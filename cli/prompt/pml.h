@@ -129,6 +129,13 @@ struct pml_part {
     int role;             /* whose template this text is of; PML_ROLES: of none */
 };
 
+/* A role: the parts in it, with those of its template (PML-8). */
+struct pml_role_part {
+    size_t offset;
+    int role;
+    int first, end; /* part[first .. end) */
+};
+
 struct pml_scaffold {
     size_t offset;
     int first, n; /* module[first .. first + n) */
@@ -145,6 +152,8 @@ struct pml_schema {
     int *begin, *size; /* MOD-1 */
     int n_names;
     int *named; /* modules and params, sorted for pml_find() */
+    int n_roles;
+    struct pml_role_part *role; /* in the order of parts; none has a part of another */
     int n_scaffolds;
     struct pml_scaffold *scaffold;
     int *module; /* of the scaffolds */
@@ -185,6 +194,7 @@ struct pml_argument {
 struct pml_segment {
     int behind; /* the import before it, or -1 */
     size_t offset;
+    int role;   /* the node of its first role; 0: it has none */
     int placed; /* MOD-6: its first position */
     struct pml_text text;
 };
@@ -221,6 +231,9 @@ void pml_prompt_free(struct pml_prompt *prompt);
 
 /* Positions of what the prompt adds, and its runs. -1 after a message. */
 int pml_prompt_place(struct pml_prompt *prompt);
+
+/* -1 after a message: a role of the placed prompt stands within one of the schema (PML-8). */
+int pml_roles_check(const struct pml_prompt *prompt);
 
 /* ---- The mask (MOD-3) ---- */
 

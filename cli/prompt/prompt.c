@@ -214,12 +214,15 @@ static int read_import(struct reader *r, int i) {
 
 /* ---- New text ---- */
 
-/* The segment that new text at this place goes on, or a new one; NULL after a message. */
-static struct pml_segment *segment_at(struct reader *r, const struct pml_node *node) {
+/* The segment that new text at this place goes on, or a new one; NULL after a message. The text is
+ * of the role that is this node; 0: of none. */
+static struct pml_segment *segment_at(struct reader *r, const struct pml_node *node, int role) {
     struct pml_prompt *p = r->p;
     const struct level *in = &r->level[r->depth - 1];
     if (r->is_open) {
-        return &p->segment[p->n_segments - 1];
+        struct pml_segment *open = &p->segment[p->n_segments - 1];
+        open->role = open->role > 0 ? open->role : role;
+        return open;
     }
     if (p->n_segments == MOST_SEGMENTS) {
         pml_document_error(&p->document, node->offset,
@@ -228,16 +231,17 @@ static struct pml_segment *segment_at(struct reader *r, const struct pml_node *n
     }
     r->is_open = 1;
     struct pml_segment *segment = &p->segment[p->n_segments++];
-    *segment = (struct pml_segment){in->last, node->offset, -1, pml_texts_begin(&p->texts)};
+    *segment = (struct pml_segment){in->last, node->offset, role, -1, pml_texts_begin(&p->texts)};
     return segment;
 }
 
-static int add_new(struct reader *r, const struct pml_node *node, const char *text) {
+/* Adds a text of a role's template. */
+static int add_template(struct reader *r, int role, const char *text) {
     struct pml_segment *segment;
     if (text[0] == '\0') {
         return 0;
     }
-    segment = segment_at(r, node);
+    segment = segment_at(r, &r->p->document.node[role], role);
     if (segment == NULL) {
         return -1;
     }
@@ -264,7 +268,7 @@ static int read_text(struct reader *r, const struct pml_node *node) {
     if (is_import && in->last < 0) {
         return misplaced_text(r, node, in);
     }
-    struct pml_segment *segment = segment_at(r, node);
+    struct pml_segment *segment = segment_at(r, node, in->role != PML_ROLES ? in->node : 0);
     if (segment == NULL) {
         return -1;
     }
@@ -289,7 +293,7 @@ static int read_role(struct reader *r, int i, int role) {
                                   PML_SHORT(a->name));
     }
     r->level[r->depth++] = (struct level){i, role, 0, in.last};
-    return add_new(r, node, r->s->template->of[role].before);
+    return add_template(r, i, r->s->template->of[role].before);
 }
 
 /* ---- Elements ---- */
@@ -298,7 +302,7 @@ static int leave(void *reader) {
     struct reader *r = reader;
     const struct level level = r->level[--r->depth];
     if (level.role != PML_ROLES) {
-        return add_new(r, &r->p->document.node[level.node], r->s->template->of[level.role].behind);
+        return add_template(r, level.node, r->s->template->of[level.role].behind);
     }
     r->is_open = 0;
     if (r->depth > 0) {

@@ -288,16 +288,31 @@ static int leave(void *reader) {
     struct reader *r = reader;
     const struct level *level = &r->level[--r->depth];
     int role = pml_role_of(level->element);
-    return role == PML_ROLES ? 0
-                             : add_template(r, level->part, role, r->s->template->of[role].behind,
-                                            r->s->document.node[level->node].offset);
+    if (role == PML_ROLES) {
+        return 0;
+    }
+    int status = add_template(r, level->part, role, r->s->template->of[role].behind,
+                              r->s->document.node[level->node].offset);
+    r->s->role[r->s->n_roles - 1].end = r->s->n_parts;
+    return status;
+}
+
+static void begin_role(struct pml_schema *s, int role, size_t offset) {
+    int n = s->n_roles++;
+    if ((n & (n - 1)) == 0) {
+        s->role = cli_allocate(s->role, n > 0 ? (size_t)n * 2 : 1, sizeof *s->role);
+    }
+    s->role[n] = (struct pml_role_part){offset, role, s->n_parts, s->n_parts};
 }
 
 static int read_role(struct reader *r, int i, int element, int part) {
     const struct pml_node *node = &r->s->document.node[i];
     int role = pml_role_of(element);
-    if (read_no_attributes(r->s, node) != 0 ||
-        add_template(r, part, role, r->s->template->of[role].before, node->offset) != 0) {
+    if (read_no_attributes(r->s, node) != 0) {
+        return -1;
+    }
+    begin_role(r->s, role, node->offset);
+    if (add_template(r, part, role, r->s->template->of[role].before, node->offset) != 0) {
         return -1;
     }
     enter(r, i, element, part, 1);
@@ -498,6 +513,7 @@ void pml_schema_free(struct pml_schema *schema) {
     free(schema->begin);
     free(schema->size);
     free(schema->named);
+    free(schema->role);
     free(schema->scaffold);
     free(schema->module);
     memset(schema, 0, sizeof *schema);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* No role of a prompt stands within one of its schema (PML-8). */
+#include <stdlib.h>
+
+#include "cli/base/text.h"
+#include "cli/prompt/pml.h"
+
+/* A role of the schema that a prompt has tokens of. */
+struct held {
+    const struct pml_role_part *role;
+    int first, end; /* the positions of its first token, and behind its last one */
+};
+
+/* The part whose token a run begins with; -1: new text, of no part. */
+static int part_of(const struct pml_prompt *p, const struct pml_run *run) {
+    return run->kind == PML_CACHED     ? run->from
+           : run->kind == PML_ARGUMENT ? p->argument[run->from].param
+                                       : -1;
+}
+
+/* The roles that the prompt has tokens of, in the order of positions: it is that of parts, as of a
+ * union there is one member. Returns how many. */
+static int find_held(const struct pml_prompt *p, struct held *held) {
+    const struct pml_schema *s = p->schema;
+    int n = 0, next = 0;
+    for (int i = 0; i < p->n_runs; i++) {
+        const struct pml_run *run = &p->run[i];
+        int x = part_of(p, run);
+        while (x >= 0 && next < s->n_roles && s->role[next].end <= x) {
+            next++;
+        }
+        if (x < 0 || next == s->n_roles || x < s->role[next].first) {
+            continue;
+        }
+        if (n == 0 || held[n - 1].role != &s->role[next]) {
+            held[n++] = (struct held){&s->role[next], run->begin, 0};
+        }
+        held[n - 1].end = run->begin + run->size;
+    }
+    return n;
+}
+
+/* The role, of n, with tokens before and behind this position; NULL: there is none. */
+static const struct pml_role_part *around(const struct held *held, int n, int position) {
+    int low = 0,
+        high = n; /* those before low begin before the position, those from high on do not */
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (held[middle].first < position) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > 0 && position < held[low - 1].end ? held[low - 1].role : NULL;
+}
+
+static int stands_within(const struct pml_prompt *p, const struct pml_segment *segment,
+                         const struct pml_role_part *role) {
+    const struct pml_node *node = &p->document.node[segment->role];
+    const char *outer = pml_role_names[role->role];
+    int line, column;
+    pml_document_place(&p->schema->document, role->offset, &line, &column);
+    return pml_document_error(&p->document, node->offset,
+                              "<%s> would stand within the <%s> of %s:%d, whose modules are left "
+                              "out here. Write the text without <%s>, as that of <%s>; or end <%s> "
+                              "in the schema before them.",
+                              node->name, outer, p->schema->document.path, line, node->name, outer,
+                              outer);
+}
+
+int pml_roles_check(const struct pml_prompt *prompt) {
+    const struct pml_prompt *p = prompt;
+    struct held *held = cli_allocate(NULL, (size_t)p->schema->n_roles, sizeof *held);
+    int n = find_held(p, held), status = 0;
+    for (int i = 0; i < p->n_segments && status == 0; i++) {
+        const struct pml_segment *segment = &p->segment[i];
+        const struct pml_role_part *role = around(held, n, segment->placed);
+        status = segment->role > 0 && role != NULL ? stands_within(p, segment, role) : 0;
+    }
+    free(held);
+    return status;
+}
