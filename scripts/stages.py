@@ -178,15 +178,15 @@ def under_sanitizers(name: str, compiler: str, command: str, quick: str = "",
 
 
 def sanitized(compiler: str, tiers: tuple[str, ...] = TIERS) -> Stage:
-    """Unit tests: half of them, and of those that take seconds one of six, unless deep. TIER=quick
-    compiles and runs those of the library alone, and does not optimize: to compile is most of the
-    time."""
+    """Unit tests: half of them, and of those that take seconds one of twelve, unless deep.
+    TIER=quick compiles and runs those of the library alone, and does not optimize: to compile is
+    most of the time."""
     build, options = f"asan-{compiler}", f"CC={compiler} EXTRA_CFLAGS='{{}} {SANITIZE}'"
     few = f"{build}-quick"
     quick = tests(few, options.format("-O0"), " ".join(OF_THE_LIBRARY),
                   " ".join(f"build/{few}/tests/test_{stem}" for stem in OF_THE_LIBRARY))
     run = tests(build, options.format("-O1"), "--only unit")
-    some = unless_deep((), 2) + some_unless_deep(SOME_SECONDS, 6)
+    some = unless_deep((), 2) + some_unless_deep(SOME_SECONDS, 12)
     return under_sanitizers(build, compiler, run + some, quick, tiers)
 
 

@@ -7,13 +7,14 @@ import os
 import pathlib
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import samples
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LATELY = 20  # commits
+SHORT = 60  # seconds: in less, what takes minutes comes last
 Result = TypeVar("Result")
 
 
@@ -42,14 +43,18 @@ class Within:
         self.began = time.monotonic()
         self.left: list[str] = []
 
-    def order(self, files: Mapping[str, Iterable[str]], otherwise: Sequence[str]) -> list[str]:
+    def order(self, files: Mapping[str, Iterable[str]], otherwise: Sequence[str],
+              long: Container[str] = ()) -> list[str]:
         """The names in the order to begin with them. In a limited time: first those of whose files
-        one was changed lately, then another part of the others in each commit. files: of a name."""
+        one was changed lately, then another part of the others in each commit; in a short one those
+        that take long come last. files: of a name."""
         if self.seconds is None:
             return list(otherwise)
         fresh, commit = changed(), samples.commit()
         turn = sorted(files, key=lambda name: samples.place(f"{commit} {name}"))
-        return sorted(turn, key=lambda name: fresh.isdisjoint(files[name]))
+        is_short = self.seconds < SHORT
+        return sorted(turn, key=lambda name: (is_short and name in long,
+                                              fresh.isdisjoint(files[name])))
 
     def begin(self, name: str, function: Callable[[], Result]) -> Result | None:
         """What the function gives; None, and the name is left, when the time is over."""

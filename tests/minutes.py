@@ -474,6 +474,19 @@ class Within(InDirectory):
         self.assertFalse(changed.isdisjoint(files[order[0]]))
         self.assertTrue(changed.isdisjoint(files[order[-1]]))
 
+    def test_what_takes_minutes_comes_last_in_a_short_time(self) -> None:
+        run = load("wp")
+        files = {unit: [path] for unit, (path, *_) in run.UNITS.items()}
+        self.assertLess(set(run.HEAVY), set(files))
+        with mock.patch.object(within, "changed", lambda: frozenset(["ref/tree_join.c"])):
+            for seconds, first in (("15", False), ("60", True)):
+                with mock.patch.dict(os.environ, {"WITHIN": seconds}):
+                    order = within.Within().order(files, list(files), run.HEAVY)
+                self.assertEqual(sorted(order), sorted(files))
+                heavy = [unit in run.HEAVY for unit in order]
+                self.assertEqual(heavy[0], first)
+                self.assertEqual(heavy == sorted(heavy), not first)
+
     def test_a_limit_is_whole_seconds(self) -> None:
         for tool in ("cbmc", "wp"):
             for wrong in ("0", "-1", "ten", "1.5"):
