@@ -61,7 +61,7 @@ static inline int cp_entry_width(const struct cp_decoder_shape *shape) {
   requires countable: cache_countable(*shape, cache->capacity);
   requires place: 0 <= l < shape->n_layers && 0 <= e <= cache->capacity;
   assigns \nothing;
-  ensures place: \result == entry_at(*shape, cache->capacity, l, e);
+  ensures place: \result == place_of_entry(*shape, cache->capacity, l, e);
   ensures inside: \forall integer n; 0 <= n <= cache->capacity - e ==>
     0 <= \result + row_at(n, entry_width(*shape)) <= cache_numbers(*shape, cache->capacity);
 */
@@ -71,7 +71,7 @@ static inline size_t cp_entry_at(const struct cp_decoder_shape *shape,
     size_t entry = (size_t)l * (size_t)cache->capacity + (size_t)e;
     //@ assert entry: entry == row_at(l, cache->capacity) + e;
     size_t width = (size_t)cp_entry_width(shape);
-    //@ assert place: row_at(entry, width) == entry_at(*shape, cache->capacity, l, e);
+    //@ assert place: row_at(entry, width) == place_of_entry(*shape, cache->capacity, l, e);
     //@ assert product: entry * width == row_at(entry, width);
     return entry * width;
 }

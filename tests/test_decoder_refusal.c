@@ -386,6 +386,7 @@ static void sizes_that_cannot_be_counted_are_none(void **unused) {
     assert_int_equal(cp_decoder_workspace(&s, 0, 9), 0);
     assert_int_equal(cp_decoder_workspace(&s, 2, 1), 0);
     s.n_layers = INT_MAX;
+    s.n_heads = 5;
     s.d_head = INT_MAX / 5;
     assert_int_equal(cp_decoder_cache_numbers(&s, INT_MAX), 0);
     s.n_heads = s.n_kv_heads = s.d_head = 1;

@@ -30,7 +30,7 @@ BUILTINS = (r"\valid", r"\valid_read", r"\separated", r"\max", r"\min", r"\sum",
 BINDERS = (r"\forall", r"\exists", r"\lambda", r"\let")
 TYPES = ("int", "integer", "real", "double", "void", "struct", "unsigned", "long", "size_t",
          "const",
-         "char", "float", "uint16_t",
+         "char", "float", "uint16_t", "uintptr_t",
          "scoring", "scaling", "biasing")  # types of the contracts' own
 
 
@@ -48,6 +48,11 @@ def tokens(text: str) -> list[str]:
             found.append(m[0])
         at = m.end()
     return found
+
+
+def pointed_at(e: Term) -> Term:
+    """*e; of an address what is there."""
+    return e[2] if e[:2] == ("unary", "&") else ("deref", e)
 
 
 class Reader:
@@ -114,10 +119,12 @@ class Reader:
     def parameters(self) -> Variables:
         return self.variables(")") if self.take("(") else ()
 
-    def labels(self) -> None:
+    def labels(self) -> set[str]:
+        found = set()
         if self.take("{"):
             while not self.take("}"):
-                self.next()
+                found.add(self.next())
+        return found
 
     # From what binds least to what binds most.
     def predicate(self) -> Term:
@@ -201,7 +208,7 @@ class Reader:
         if self.peek() in ("-", "&", "~"):
             return "unary", self.next(), self.unary()
         if self.take("*"):
-            return "deref", self.unary()
+            return pointed_at(self.unary())
         if self.peek() == "(" and self.peek(1) in TYPES:
             self.next()
             kind = self.type()
@@ -215,7 +222,7 @@ class Reader:
             if self.take("."):
                 term = "field", term, self.name()
             elif self.take("->"):
-                term = "field", ("deref", term), self.name()
+                term = "field", pointed_at(term), self.name()
             elif self.take("["):
                 index = self.sum()
                 if self.take(".."):
@@ -246,6 +253,11 @@ class Reader:
             return ("result",)
         if token == r"\null":
             return ("null",)
+        if token == "sizeof":
+            self.expect("(")
+            kind = self.type()
+            self.expect(")")
+            return "sizeof", kind
         if token == r"\old":
             return ("old",) + self.arguments()
         if token == r"\at":
@@ -264,8 +276,11 @@ class Reader:
         if token[:1] == '"':
             return "string", token
         if re.fullmatch(r"[A-Za-z_]\w*", token):
-            self.labels()
-            return ("call", token, self.arguments()) if self.peek() == "(" else ("name", token)
+            labels = self.labels()
+            if self.peek() != "(":
+                return "name", token
+            called = "call", token, self.arguments()
+            return ("builtin", r"\at", (called,)) if labels & {"Pre", "Old"} else called
         raise Unknown(f"`{token}`, in: {self.text[:300]}")
 
 
@@ -283,6 +298,8 @@ def show(e: Term) -> str:
         return str(e[1])
     if kind in ("result", "null"):
         return f"\\{kind}"
+    if kind == "sizeof":
+        return f"sizeof({e[1]})"
     if kind == "field":
         return f"{show(e[1])}.{e[2]}"
     if kind == "index":

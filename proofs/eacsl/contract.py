@@ -32,6 +32,7 @@ class Contract:
         self.clauses: list[Clause] = []
         self.closing: list[str] = []
         self.pointers: dict[str, str] = {}
+        self.ghosts: set[str] = set()  # parameters of ghost code
         self.used: set[str] = set()
         self.place: tuple[pathlib.Path, int] | None = None
 

@@ -61,6 +61,9 @@
     \sum(0, n - 1, \lambda integer i;
       may_leave(b, named(names, i)) ? b.item[named(names, i)].n_runs : 0);
 
+  // GMP has no infinities and no NaN: drivers have none.
+  predicate finite(real x) = x == x;
+
   // A quantifier over all chunks there. This is less; where it is a condition, the clause is
   // checked for prompts without hashes only.
   predicate hashes_right{L}(struct cp_tree t, int *token, unsigned long long *hash, integer n) =

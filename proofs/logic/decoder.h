@@ -16,7 +16,7 @@
   predicate heads_ok(struct cp_decoder_shape s) =
     1 <= s.n_kv_heads <= s.n_heads && s.n_heads % s.n_kv_heads == 0 && 1 <= s.d_head &&
     row_at(s.n_heads, s.d_head) <= 0x7FFFFFFF && row_at(s.n_kv_heads, s.d_head) <= 0x7FFFFFFF;
-  predicate sizes_ok(struct cp_decoder_shape s) =
+  predicate shape_sizes_ok(struct cp_decoder_shape s) =
     1 <= s.n_layers && 1 <= s.n_vocab && 1 <= s.d_model && 1 <= s.d_hidden && heads_ok(s);
   predicate positions_ok(struct cp_decoder_shape s) =
     (s.positions == CP_POSITIONS_ROTARY ?
@@ -29,10 +29,11 @@
      s.network == CP_NETWORK_GELU_ERF) &&
     (s.positions == CP_POSITIONS_ROTARY || s.positions == CP_POSITIONS_ALIBI ||
      s.positions == CP_POSITIONS_LEARNED);
-  predicate shape_ok(struct cp_decoder_shape s) = sizes_ok(s) && kinds_ok(s) && positions_ok(s);
+  predicate shape_ok(struct cp_decoder_shape s) =
+    shape_sizes_ok(s) && kinds_ok(s) && positions_ok(s);
 
   predicate numbers_ok(struct cp_decoder_shape s) =
-    sizes_ok(s) && s.norm_epsilon > 0.0 && finite(s.norm_epsilon) && finite(s.scale);
+    shape_sizes_ok(s) && s.norm_epsilon > 0.0 && finite(s.norm_epsilon) && finite(s.scale);
   predicate frequencies_ok{L}(struct cp_decoder d) =
     \forall integer i; 0 <= i < d.shape.n_pairs ==> finite(d.frequency[i]);
 
@@ -61,7 +62,7 @@
   logic integer entry_width(struct cp_decoder_shape s) = row_at(s.n_kv_heads, s.d_head);
   logic integer cache_numbers(struct cp_decoder_shape s, integer capacity) =
     row_at(row_at(s.n_layers, capacity), entry_width(s));
-  logic integer entry_at(struct cp_decoder_shape s, integer capacity, integer l, integer e) =
+  logic integer place_of_entry(struct cp_decoder_shape s, integer capacity, integer l, integer e) =
     row_at(row_at(l, capacity) + e, entry_width(s));
   predicate cache_countable(struct cp_decoder_shape s, integer capacity) =
     1 <= capacity && cache_numbers(s, capacity) <= 0x7FFFFFFFFFFFFFFF / sizeof(double);

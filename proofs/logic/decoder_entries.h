@@ -42,9 +42,9 @@
      requires place: 0 <= l < shape->n_layers && 0 <= e <= capacity;
      assigns \nothing;
      ensures row: 0 <= row_at(l, capacity) + e <= row_at(shape->n_layers, capacity);
-     ensures place: 0 <= entry_at(*shape, capacity, l, e) <= cache_numbers(*shape, capacity);
+     ensures place: 0 <= place_of_entry(*shape, capacity, l, e) <= cache_numbers(*shape, capacity);
      ensures inside: \forall integer n; 0 <= n <= capacity - e ==>
-       entry_at(*shape, capacity, l, e) + row_at(n, entry_width(*shape)) <=
+       place_of_entry(*shape, capacity, l, e) + row_at(n, entry_width(*shape)) <=
          cache_numbers(*shape, capacity); @/
   void entry_is_inside(const struct cp_decoder_shape *shape, int capacity, int l, int e) {
     /@ assert width: 1 <= entry_width(*shape); @/
