@@ -115,7 +115,8 @@ static int make_prompt(FILE *out, struct text *text, unsigned long long *random)
     for (int i = 0; i < MODULES; i++) {
         int k = (turn + 3 * i) % MODULES;
         if (random_below(random, 2) > 0) {
-            text[n] = (struct text){k, random_below(random, MOST_WORDS), random_below(random, 2)};
+            text[n] = (struct text){.module = k, .words = random_below(random, MOST_WORDS)};
+            text[n].has_role = random_below(random, 2);
             fprintf(out, "<m%d/>", k);
             fputs(text[n].words > 0 && text[n].has_role ? "<user>" : "", out);
             put_words(out, text[n].words);

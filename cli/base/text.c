@@ -24,6 +24,10 @@ void *cli_allocate(void *old, size_t n, size_t size) {
     return new;
 }
 
+void *cli_grow(void *old, int n, size_t size) {
+    return n == 0 || (n & (n - 1)) == 0 ? cli_allocate(old, n > 0 ? (size_t)n * 2 : 1, size) : old;
+}
+
 FILE *text_open(char **text, size_t *size) {
     FILE *out = open_memstream(text, size);
     if (out == NULL) {

@@ -8,6 +8,9 @@
 /* A realloc() that ends the command with EXIT_BAD_USE when memory runs out. */
 void *cli_allocate(void *old, size_t n, size_t size);
 
+/* Room for one more behind n, when a power of two is full. An array grows by this alone. */
+void *cli_grow(void *old, int n, size_t size);
+
 /* A stream into memory; text_close() closes it and sets *text to what was written. */
 FILE *text_open(char **text, size_t *size);
 void text_close(FILE *out);

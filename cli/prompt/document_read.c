@@ -39,11 +39,6 @@ struct reader {
 
 /* ---- Growing ---- */
 
-/* Room for one more, when a power of two is full. */
-static void *grown(void *old, int n, size_t size) {
-    return n == 0 || (n & (n - 1)) == 0 ? cli_allocate(old, n > 0 ? (size_t)n * 2 : 1, size) : old;
-}
-
 static size_t keep(struct reader *r, const void *bytes, size_t size) {
     size_t at = r->n_strings;
     while (r->room < at + size + 1) {
@@ -60,8 +55,8 @@ static size_t keep(struct reader *r, const void *bytes, size_t size) {
 
 static struct pml_node *add_node(struct reader *r, size_t offset) {
     struct pml_document *d = r->d;
-    r->of_node = grown(r->of_node, d->n_nodes, sizeof *r->of_node);
-    d->node = grown(d->node, d->n_nodes, sizeof *d->node);
+    r->of_node = cli_grow(r->of_node, d->n_nodes, sizeof *r->of_node);
+    d->node = cli_grow(d->node, d->n_nodes, sizeof *d->node);
     struct pml_node *node = &d->node[d->n_nodes];
     memset(node, 0, sizeof *node);
     node->offset = offset;
@@ -208,8 +203,8 @@ static void add_attributes(struct reader *r, int at, int n, const xmlChar **five
         if (check_length(r, begin, five[0]) != 0) {
             return;
         }
-        r->of_attribute = grown(r->of_attribute, d->n_attributes, sizeof *r->of_attribute);
-        d->attribute = grown(d->attribute, d->n_attributes, sizeof *d->attribute);
+        r->of_attribute = cli_grow(r->of_attribute, d->n_attributes, sizeof *r->of_attribute);
+        d->attribute = cli_grow(d->attribute, d->n_attributes, sizeof *d->attribute);
         struct place *place = &r->of_attribute[d->n_attributes];
         place->first = keep(r, five[0], (size_t)xmlStrlen(five[0]));
         place->second = keep(r, five[3], size);

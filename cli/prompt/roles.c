@@ -40,19 +40,11 @@ static int find_held(const struct pml_prompt *p, struct held *held) {
     return n;
 }
 
-/* The role, of n, with tokens before and behind this position; NULL: there is none. */
-static const struct pml_role_part *around(const struct held *held, int n, int position) {
-    int low = 0,
-        high = n; /* those before low begin before the position, those from high on do not */
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (held[middle].first < position) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low > 0 && position < held[low - 1].end ? held[low - 1].role : NULL;
+/* 0: the role has tokens before the position and behind it. */
+static int by_position(const void *position, const void *held) {
+    const int *placed = position;
+    const struct held *h = held;
+    return *placed <= h->first ? -1 : *placed >= h->end;
 }
 
 static int stands_within(const struct pml_prompt *p, const struct pml_segment *segment,
@@ -75,8 +67,9 @@ int pml_roles_check(const struct pml_prompt *prompt) {
     int n = find_held(p, held), status = 0;
     for (int i = 0; i < p->n_segments && status == 0; i++) {
         const struct pml_segment *segment = &p->segment[i];
-        const struct pml_role_part *role = around(held, n, segment->placed);
-        status = segment->role > 0 && role != NULL ? stands_within(p, segment, role) : 0;
+        const struct held *around =
+            bsearch(&segment->placed, held, (size_t)n, sizeof *held, by_position);
+        status = segment->role > 0 && around != NULL ? stands_within(p, segment, around->role) : 0;
     }
     free(held);
     return status;

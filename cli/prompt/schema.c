@@ -224,11 +224,8 @@ static int has_room(const struct pml_schema *s, size_t offset) {
 
 static int add_part(struct pml_schema *s, int kind, int parent, size_t offset) {
     int x = s->n_parts;
-    if (x == 0 || (x & (x - 1)) == 0) {
-        size_t room = x > 0 ? (size_t)x * 2 : 1;
-        s->part = cli_allocate(s->part, room, sizeof *s->part);
-        s->about = cli_allocate(s->about, room, sizeof *s->about);
-    }
+    s->part = cli_grow(s->part, x, sizeof *s->part);
+    s->about = cli_grow(s->about, x, sizeof *s->about);
     s->part[x] = (struct cp_part){kind, parent, 0};
     s->about[x] = (struct pml_part){.offset = offset, .role = PML_ROLES};
     return s->n_parts++;
@@ -298,11 +295,8 @@ static int leave(void *reader) {
 }
 
 static void begin_role(struct pml_schema *s, int role, size_t offset) {
-    int n = s->n_roles++;
-    if ((n & (n - 1)) == 0) {
-        s->role = cli_allocate(s->role, n > 0 ? (size_t)n * 2 : 1, sizeof *s->role);
-    }
-    s->role[n] = (struct pml_role_part){offset, role, s->n_parts, s->n_parts};
+    s->role = cli_grow(s->role, s->n_roles, sizeof *s->role);
+    s->role[s->n_roles++] = (struct pml_role_part){offset, role, s->n_parts, s->n_parts};
 }
 
 static int read_role(struct reader *r, int i, int element, int part) {
