@@ -104,6 +104,18 @@ ok "another text than predicted" mispredicted '/^  text/s/93 behind/94 behind/' 
 ok "another error than predicted" mispredicted 's/^error novel 4:3/error novel 4:4/' \
     'error novel 4:3'
 
+# The same of PML-8: roles of prompts, and those of schemas.
+roles_predicted() { "$root/tests/prompt_roles.py" "$chunkproof"; }
+ok "roles as a reader of spec/pml.md predicted them" roles_predicted
+roles_mispredicted() {
+    sed "$1" roles.jsonl >"$work/roles.jsonl"
+    ! "$root/tests/prompt_roles.py" "$chunkproof" "$work/roles.jsonl" >"$work/out" && has "$2"
+}
+ok "another place than predicted" roles_mispredicted '1s/xml:1:24/xml:1:25/' \
+    'case 01: prompt.xml:1:24, '
+ok "no error where one is predicted" roles_mispredicted '1s/"prompt.xml:1:24"/null/' \
+    'case 01: prompt.xml:1:24, and predicted is None'
+
 # json EXPRESSION ARGUMENT...: the report, t, follows its schema, and the expression holds.
 json() {
     local expression=$1
