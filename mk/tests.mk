@@ -37,7 +37,7 @@ gate_obj    := $(gate_src:%.c=$(BUILD)/obj/%.o)
 
 # Attention of opt/: each version, and each type of K and V.
 gate_opt  := $(foreach name,portable avx2 avx512 neon amx bfloat float amx_bfloat amx_float \
-	e4m3 e5m2 int8 widths latent latent_e4m3 amx_latent, \
+	avx512_bf16 e4m3 e5m2 int8 widths latent latent_e4m3 amx_latent, \
 	$(BUILD)/tests/gate/opt_$(name).so)
 
 # The CUDA kernels, on the executor: versions in binary16, and as CUDA_... of tests/gate/cuda.cu.

@@ -340,6 +340,11 @@ static struct room room_of(void *at) {
     return r;
 }
 
+static int takes(int q_type, int k_type, int v_type) {
+    (void)q_type;
+    return !opt_has_8_bits(k_type) && !opt_has_8_bits(v_type);
+}
+
 /* Below INNER numbers it would multiply padding. */
 static int take_queries(void *to, const float *columns, int type, int padded_rows, int d) {
     struct parts all = parts_at(to, parts_of(type), times(d, INNER), padded_rows / SIDE);
@@ -430,6 +435,7 @@ struct cp_opt_kernels cp_opt_amx(void) {
     struct cp_opt_kernels kernels = cp_opt_avx512();
     kernels.multiplier = (struct opt_multiplier){.query_size = query_size,
                                                  .room_size = room_size,
+                                                 .takes = takes,
                                                  .take_queries = take_queries,
                                                  .scores = scores,
                                                  .take_weights = take_weights,

@@ -82,13 +82,15 @@ static inline int opt_has_8_bits(int type) {
     return type >= CP_E4M3 && type <= CP_INT8;
 }
 
-/* A unit that multiplies matrices for many rows (amx.c); all pointers are NULL if there is none. It
- * takes only ordinary numbers (amx.c), and none of 8 bits. If a number is not ordinary, the
- * function returns 0 and has written only to the room, and the loops below do the work. Weights of
- * 0 are multiplied, too. */
+/* A unit that multiplies matrices for many rows (amx.c, avx512_bf16.c); all pointers are NULL if
+ * there is none. It takes only ordinary numbers, which its file defines. If a number is not
+ * ordinary, the function returns 0 and has written only to the room, and the loops below do the
+ * work. Weights of 0 are multiplied, too. */
 struct opt_multiplier {
     size_t (*query_size)(int d); /* bytes of a row's query in the unit's format */
     size_t (*room_size)(int d);  /* bytes of room needed in addition, for any d_v */
+
+    int (*takes)(int q_type, int k_type, int v_type); /* 0: not these types */
 
     /* columns: [d][padded rows], numbers of a type, in binary32. Also returns 0 where d is too
      * small to gain anything. */
@@ -100,7 +102,8 @@ struct opt_multiplier {
                   int d, void *room, struct opt_wanted *wanted);
 
     /* take_weights() keeps weight, [keys][padded rows], in the room for add_values(), which
-     * computes numbers x .. x + CP_OPT_PANEL - 1 of o[i] += sum of weight[j][i] v[j]. */
+     * computes numbers x .. x + CP_OPT_PANEL - 1 of o[i] += sum of weight[j][i] v[j]. Both are NULL
+     * if the unit computes scores alone. */
     void (*take_weights)(const float *weight, int padded_rows, int keys, void *room);
     int (*add_values)(float *o, size_t stride, int rows, int padded_rows, struct opt_keys v, int x,
                       int d_v, void *room, struct opt_wanted *wanted);
@@ -163,6 +166,7 @@ struct cp_opt_kernels cp_opt_avx2(void);
 struct cp_opt_kernels cp_opt_avx512(void);
 struct cp_opt_kernels cp_opt_neon(void);
 struct cp_opt_kernels cp_opt_amx(void);
+struct cp_opt_kernels cp_opt_avx512_bf16(void);
 
 /* The version with this number (chunkproof/opt.h); not CP_OPT_BEST. */
 struct cp_opt_kernels cp_opt_kernels_of(int version);
@@ -170,6 +174,7 @@ struct cp_opt_kernels cp_opt_kernels_of(int version);
 /* Can this machine run it? */
 int cp_opt_has_avx2(void);
 int cp_opt_has_avx512(void);
+int cp_opt_has_avx512_bf16(void);
 int cp_opt_has_neon(void);
 int cp_opt_has_amx(void); /* requests AMX from the system; the process may use it from then on */
 

@@ -16,23 +16,28 @@ static int can_run(int version) {
     return version == CP_OPT_PORTABLE || (version == CP_OPT_AVX2 && cp_opt_has_avx2()) ||
            (version == CP_OPT_AVX512 && cp_opt_has_avx512()) ||
            (version == CP_OPT_NEON && cp_opt_has_neon()) ||
-           (version == CP_OPT_AMX && cp_opt_has_amx());
+           (version == CP_OPT_AMX && cp_opt_has_amx()) ||
+           (version == CP_OPT_AVX512_BF16 && cp_opt_has_avx512_bf16());
 }
 
+/* All but AMX: chunkproof/opt.h. */
 static int best(void) {
-    int version = CP_OPT_NEON; /* AMX: chunkproof/opt.h */
-    while (!can_run(version)) {
-        version--;
+    static const int versions[] = {CP_OPT_AVX512_BF16, CP_OPT_NEON, CP_OPT_AVX512, CP_OPT_AVX2};
+    for (int i = 0; i < (int)(sizeof versions / sizeof *versions); i++) {
+        if (can_run(versions[i])) {
+            return versions[i];
+        }
     }
-    return version;
+    return CP_OPT_PORTABLE;
 }
 
 struct cp_opt_kernels cp_opt_kernels_of(int version) {
-    return version == CP_OPT_AMX      ? cp_opt_amx()
-           : version == CP_OPT_NEON   ? cp_opt_neon()
-           : version == CP_OPT_AVX512 ? cp_opt_avx512()
-           : version == CP_OPT_AVX2   ? cp_opt_avx2()
-                                      : cp_opt_portable();
+    return version == CP_OPT_AMX           ? cp_opt_amx()
+           : version == CP_OPT_AVX512_BF16 ? cp_opt_avx512_bf16()
+           : version == CP_OPT_NEON        ? cp_opt_neon()
+           : version == CP_OPT_AVX512      ? cp_opt_avx512()
+           : version == CP_OPT_AVX2        ? cp_opt_avx2()
+                                           : cp_opt_portable();
 }
 
 static int processors(void) {

@@ -119,7 +119,7 @@ static int take_queries(const struct opt_head *h) {
     const struct cp_attention *a = slice->call->attention;
     const struct opt_multiplier *multiplier = &slice->kernels->multiplier;
     return slice->many && slice->end > 0 && multiplier->scores != NULL &&
-           !opt_has_8_bits(a->k_type) && !opt_has_8_bits(a->v_type) &&
+           multiplier->takes(a->q_type, a->k_type, a->v_type) &&
            multiplier->take_queries(h->at.queries, h->at.q_columns, a->q_type, slice->padded_rows,
                                     a->head_dim);
 }

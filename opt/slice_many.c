@@ -184,11 +184,15 @@ static int multiply_scores(const struct opt_head *h, int tile, int keys) {
     return done;
 }
 
+static int multiplies_values(const struct opt_head *h) {
+    return h->slice->multiplied[h->x] && h->slice->kernels->multiplier.add_values != NULL;
+}
+
 static int multiply_panel(const struct opt_head *h, int tile, int keys, int x,
                           struct opt_wanted *wanted) {
     const struct opt_slice *slice = h->slice;
     const void *at[CP_OPT_KEYS];
-    if (!slice->multiplied[h->x]) {
+    if (!multiplies_values(h)) {
         return 0;
     }
     struct opt_keys v = keys_of(h, tile, keys, 1, at);
@@ -240,7 +244,7 @@ static void weigh(const struct opt_head *h, const struct opt_tile *tile) {
     slice->kernels->weigh_columns(h->at.score, tile->n, slice->padded_rows, scale, &states);
     scale_many(h, tile, a->scales.v);
     cp_opt_rescale(h);
-    if (slice->multiplied[h->x]) {
+    if (multiplies_values(h)) {
         slice->kernels->multiplier.take_weights(h->at.score, slice->padded_rows, tile->n,
                                                 h->at.room);
     }

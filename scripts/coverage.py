@@ -37,8 +37,8 @@ COUNTS = "-O0 --coverage -fprofile-update=atomic"
 # Tests of other parts, which reach no line of ref/ that the others do not. Those of the gate run
 # kernels in processes that they kill, maybe while a process writes what it counted.
 OTHERS = ("gate", "gate_*", "device", "elsewhere", "runner", "runner_load", "explain_model",
-          "invariance", "merge_kernels", "opt_amx", "opt_exp", "opt_scales", "opt_scores",
-          "opt_widths", "opt_windows")
+          "invariance", "merge_kernels", "opt_amx", "opt_bf16", "opt_exp", "opt_scales",
+          "opt_scores", "opt_widths", "opt_windows")
 MARKER = re.compile(r"LCOV_EXCL_(LINE|BR_LINE|START)")
 
 

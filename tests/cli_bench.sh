@@ -46,7 +46,7 @@ json() {
 # ---- All of it ----
 
 ok "it all runs, small" json "t['smoke'] and not t['interrupted'] and
-    t['unit'] in ('plain C', 'AVX2', 'AVX-512', 'NEON') and
+    t['unit'] in ('plain C', 'AVX2', 'AVX-512', 'NEON', 'AVX-512 BF16') and
     {c['part'] for c in cells} == {'table3', 'figure3', 'figure4', 'levels', 'gqa', 'bf16',
     'windows', 'caches'} and {c['type'] for c in cells} == {'fp16', 'bf16', 'e4m3'} and
     all(c['end'] == 'measured' and c['rounds'] == 2 for c in cells) and
@@ -226,15 +226,15 @@ units_are_in_the_schema() {
     local words
     words=$(sed -n '/^const char .bench_unit_words/,/^}/s/.*\("[^"]*"\).*/\1/p' \
         "$root/cli/bench/report.c")
-    [ "$(grep -c . <<<"$words")" = 5 ] || { echo "not 5 units: $words"; return 1; }
+    [ "$(grep -c . <<<"$words")" = 6 ] || { echo "not 6 units: $words"; return 1; }
     while read -r word; do
         grep -q "\"enum\": \[.*$word" "$root/spec/bench-report.schema.json" ||
             { echo "$word is missing"; return 1; }
     done <<<"$words"
 }
 ok "each unit is in the schema" units_are_in_the_schema
-ok "no such unit" wrong "--unit needs best, portable, avx2, avx512, neon or amx, not 'sse'" \
-    --unit sse
+ok "no such unit" wrong \
+    "--unit needs best, portable, avx2, avx512, neon, amx or avx512-bf16, not 'sse'" --unit sse
 ok "odd heads" wrong "--heads 12 is not a multiple of 8" --heads 12
 ok "no memory" wrong "--memory needs a number from" --memory 0
 ok "too many peers" wrong "--peer can be given at most 4 times" --peer a --peer b --peer c \

@@ -169,6 +169,11 @@ static void plans_by_hand(void **state) {
     assert_true(bench_load_bytes(&pairs, plans.distinct) ==
                 2.0 * (2 * 552 * 2 * 128 + 2 * 4 * 4 * 128));
     assert_true(bench_load_flops(&pairs) == 4.0 * 4 * 4 * 250 * 128);
+    assert_true(bench_load_fp32_flops(&pairs, CP_OPT_AVX512_BF16) == 4.0 * 4 * 4 * 250 * 128);
+    struct bench_load bfloat = pairs;
+    bfloat.type = CP_BF16;
+    assert_true(bench_load_fp32_flops(&bfloat, CP_OPT_AVX512) == 4.0 * 4 * 4 * 250 * 128);
+    assert_true(bench_load_fp32_flops(&bfloat, CP_OPT_AVX512_BF16) == 3.0 * 4 * 4 * 250 * 128);
     bench_plans_free(&plans);
 }
 
@@ -177,7 +182,7 @@ static void limits_by_hand(void **state) {
     (void)state;
     assert_non_null(cell);
     cell->bytes = 1e9;
-    cell->flops = 1e9;
+    cell->fp32_flops = 1e9;
     cell->n_rounds = 2;
     cell->read[0] = 1e10, cell->multiply[0] = 1e11; /* 0.1 s of reading */
     cell->read[1] = 1e10, cell->multiply[1] = 5e9;  /* 0.2 s of multiplying */
@@ -485,7 +490,7 @@ static void standing(void **state) {
     cell->n_rounds = 1;
     cell->n_series = BENCH_OURS + 2;
     cell->bytes = 1e9;
-    cell->flops = 5e10;
+    cell->fp32_flops = 5e10;
     cell->share[0] = 1.0;
     cell->read[0] = cell->cpu_read[0] = 1e10;
     cell->multiply[0] = 1e12;

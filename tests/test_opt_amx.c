@@ -20,7 +20,6 @@
 #include "chunkproof/opt.h"
 #include "cli/bench/limits.h"
 #include "opt/kernels.h"
-#include "opt_case.h"
 #include "random.h"
 
 enum { LEAST_D = 32, MOST_D = 80, UNITS = 32 }; /* head dimensions; rows that are unit vectors */
@@ -41,8 +40,8 @@ struct world {
 static int set_up(void **state) {
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
-    for (int i = 0, version; (version = opt_case_version(i)) != 0; i++) {
-        w->multiplier = cp_opt_kernels_of(version).multiplier; /* the last one has it, if any */
+    if (cp_opt_has_amx()) {
+        w->multiplier = cp_opt_amx().multiplier;
     }
     if (w->multiplier.scores != NULL) {
         w->queries = aligned_alloc(64, w->multiplier.query_size(MOST_D) * CP_OPT_ROWS);

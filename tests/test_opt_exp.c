@@ -73,7 +73,7 @@ static void every_number(void **unused) {
     (void)unused;
     for (int i = 0, version; (version = opt_case_version(i)) != 0; i++) {
         struct cp_opt_kernels kernels = cp_opt_kernels_of(version);
-        if (version == CP_OPT_AMX) { /* all that it does not multiply is that of AVX-512 */
+        if (version >= CP_OPT_AMX) { /* all that they do not multiply is that of AVX-512 */
             assert_true(kernels.exponentials == cp_opt_avx512().exponentials);
             continue;
         }

@@ -356,6 +356,7 @@ static int measure_site(const struct bench_bench *bench, struct site *site,
     cell->distinct = site->plans.distinct;
     cell->bytes = bench_load_bytes(&cell->load, cell->distinct);
     cell->flops = bench_load_flops(&cell->load);
+    cell->fp32_flops = bench_load_fp32_flops(&cell->load, cp_opt_version(bench->opt));
     if (needed > bench->memory) {
         cell->end = BENCH_NO_ROOM;
         (void)snprintf(cell->note, sizeof cell->note,
@@ -383,11 +384,11 @@ int bench_cell_measure(struct bench_bench *bench, struct bench_cell *cell) {
 /* ---- What it says ---- */
 
 double bench_cell_limit(const struct bench_cell *cell, int i) {
-    return fmax(cell->bytes / cell->read[i], cell->flops / cell->multiply[i]);
+    return fmax(cell->bytes / cell->read[i], cell->fp32_flops / cell->multiply[i]);
 }
 
 double bench_cell_cpu_limit(const struct bench_cell *cell, int i) {
-    return fmax(cell->bytes / cell->cpu_read[i], cell->flops / cell->cpu_multiply[i]);
+    return fmax(cell->bytes / cell->cpu_read[i], cell->fp32_flops / cell->cpu_multiply[i]);
 }
 
 struct bench_spread bench_of_limit(const struct bench_cell *cell, int series) {

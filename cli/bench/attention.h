@@ -53,6 +53,7 @@ struct bench_cell {
     char note[2 * PEER_TEXT]; /* what was wrong, or how much memory it takes */
     long long distinct;       /* distinct tokens */
     double bytes, flops;      /* the least that decoding must move and do */
+    double fp32_flops;        /* so many in binary32 take as long */
     int n_rounds, n_series;
     struct bench_series series[BENCH_MOST_SERIES];
     /* For each round, the medians of the probes before each series: bytes and operations per

@@ -129,7 +129,7 @@ static void fit_cost(struct bench_report *report) {
         const struct bench_cell *cell = &report->cell[i];
         if (cell->end == BENCH_MEASURED) {
             point[n++] = (struct bench_cost_point){
-                cell->bytes, cell->flops,
+                cell->bytes, cell->fp32_flops,
                 bench_spread_of(cell->series[BENCH_TREE].wall, cell->n_rounds).median};
         }
     }

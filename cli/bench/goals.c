@@ -64,7 +64,7 @@ struct bench_standing bench_stands(const struct bench_cell *cell) {
     }
     if (standing.peer != NULL) {
         standing.reading = of_bandwidth(cell);
-        standing.multiplying = part_of(cell, cell->flops, cell->multiply, cell->cpu_multiply);
+        standing.multiplying = part_of(cell, cell->fp32_flops, cell->multiply, cell->cpu_multiply);
         standing.at_limit = standing.ahead * of_limit(cell);
     }
     return standing;

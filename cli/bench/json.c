@@ -50,15 +50,15 @@ static json_t *json_cell(const struct bench_cell *cell) {
     for (int i = 0; i < cell->n_series; i++) {
         json_array_append_new(series, json_series(cell, i));
     }
-    json_t *object =
-        json_pack("{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:i, s:i, s:i, s:s, s:s, s:I, s:f, s:f, "
-                  "s:i, s:f, s:o}",
-                  "part", load->part, "b", load->b, "n", load->n, "n_s", bench_load_shared(load),
-                  "window", load->window, "type", bench_load_type(load), "heads", load->n_heads,
-                  "kv_heads", load->n_kv_heads, "head_dim", load->head_dim, "chunk",
-                  load->chunk_size, "end", ends[cell->end], "note", cell->note, "distinct_tokens",
-                  (json_int_t)cell->distinct, "bytes", cell->bytes, "flops", cell->flops, "rounds",
-                  cell->n_rounds, "share", bench_cell_share(cell), "series", series);
+    json_t *object = json_pack(
+        "{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:i, s:i, s:i, s:s, s:s, s:I, s:f, s:f, "
+        "s:f, s:i, s:f, s:o}",
+        "part", load->part, "b", load->b, "n", load->n, "n_s", bench_load_shared(load), "window",
+        load->window, "type", bench_load_type(load), "heads", load->n_heads, "kv_heads",
+        load->n_kv_heads, "head_dim", load->head_dim, "chunk", load->chunk_size, "end",
+        ends[cell->end], "note", cell->note, "distinct_tokens", (json_int_t)cell->distinct, "bytes",
+        cell->bytes, "flops", cell->flops, "fp32_flops", cell->fp32_flops, "rounds", cell->n_rounds,
+        "share", bench_cell_share(cell), "series", series);
     struct bench_standing standing = bench_stands(cell);
     if (object != NULL && standing.peer != NULL) {
         json_object_set_new(object, "beside_peer",

@@ -234,13 +234,17 @@ __attribute__((target("amx-tile,amx-bf16"))) static float multiply_amx(long turn
 }
 #endif
 
+static int has_512_bits(int version) {
+    return version == CP_OPT_AVX512 || version == CP_OPT_AVX512_BF16;
+}
+
 /* Multiplications and additions of a turn. With AMX: of binary16, of which each takes four products
  * of bfloat16 for scores and six for values (opt/amx.c), five on average. */
 static double operations_of(int version) {
-    return version == CP_OPT_AMX      ? 4.0 * 2.0 * 16 * 16 * 32 / 5.0
-           : version == CP_OPT_AVX512 ? 2.0 * SUMS * 16
-           : version == CP_OPT_AVX2   ? 2.0 * SUMS * 8
-                                      : 2.0 * SUMS * 4;
+    return version == CP_OPT_AMX    ? 4.0 * 2.0 * 16 * 16 * 32 / 5.0
+           : has_512_bits(version)  ? 2.0 * SUMS * 16
+           : version == CP_OPT_AVX2 ? 2.0 * SUMS * 8
+                                    : 2.0 * SUMS * 4;
 }
 
 static void multiply(void *context, int number) {
@@ -250,7 +254,7 @@ static void multiply(void *context, int number) {
 #if defined(__x86_64__)
     if (limits->version == CP_OPT_AMX) {
         sum = multiply_amx(limits->turns);
-    } else if (limits->version == CP_OPT_AVX512) {
+    } else if (has_512_bits(limits->version)) {
         sum = multiply_avx512(limits->turns);
     } else if (limits->version == CP_OPT_AVX2) {
         sum = multiply_avx2(limits->turns);

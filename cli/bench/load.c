@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "chunkproof/number.h"
+#include "chunkproof/opt.h"
 #include "chunkproof/opt_plan.h"
 #include "chunkproof/status.h"
 
@@ -295,4 +296,9 @@ double bench_load_bytes(const struct bench_load *load, long long distinct) {
 
 double bench_load_flops(const struct bench_load *load) {
     return 4.0 * load->b * (double)load->n_heads * bench_load_seen(load) * load->head_dim;
+}
+
+double bench_load_fp32_flops(const struct bench_load *load, int version) {
+    int is_halved = version == CP_OPT_AVX512_BF16 && load->type == CP_BF16;
+    return bench_load_flops(load) * (is_halved ? 0.75 : 1.0);
 }

@@ -71,4 +71,8 @@ size_t bench_chunk_bytes(const struct bench_load *load);
 double bench_load_bytes(const struct bench_load *load, long long distinct);
 double bench_load_flops(const struct bench_load *load);
 
+/* So many operations in binary32 take as long: CP_OPT_AVX512_BF16 does those of scores in bfloat16,
+ * which are half of all, at up to twice the rate. `version`: of opt/. */
+double bench_load_fp32_flops(const struct bench_load *load, int version);
+
 #endif

@@ -54,8 +54,8 @@ static const struct option names[] = {
     {NULL, 0, NULL, 0},
 };
 
-static const char *const units[] = {"best", "portable", "avx2", "avx512",
-                                    "neon", "amx",      NULL}; /* CP_OPT_... */
+static const char *const units[] = {"best", "portable", "avx2",        "avx512",
+                                    "neon", "amx",      "avx512-bf16", NULL}; /* CP_OPT_... */
 
 void bench_options_help(void) {
     fputs(
@@ -77,7 +77,9 @@ void bench_options_help(void) {
         "  --seconds X           for the rounds of each load (2; a few rounds are always made)\n"
         "  --threads N           for everything that is measured (as many as there are "
         "processors)\n"
-        "  --unit NAME           best, portable, avx2, avx512, neon or amx (best: never amx)\n"
+        "  --unit NAME           best, portable, avx2, avx512, neon, amx or avx512-bf16 (best: "
+        "never\n"
+        "                        amx)\n"
         "  --heads N             query heads of the loads, a multiple of 8 (32)\n"
         "  --memory X            GiB that K and V of a load may take (half of what is free)\n"
         "  --trace FILE          a trace for the part `trace` (a generated one)\n"

@@ -5,11 +5,12 @@
 #include <string.h>
 
 const char *bench_unit_words(int version) {
-    return version == CP_OPT_AMX      ? "AMX"
-           : version == CP_OPT_NEON   ? "NEON"
-           : version == CP_OPT_AVX512 ? "AVX-512"
-           : version == CP_OPT_AVX2   ? "AVX2"
-                                      : "plain C";
+    return version == CP_OPT_AVX512_BF16 ? "AVX-512 BF16"
+           : version == CP_OPT_AMX       ? "AMX"
+           : version == CP_OPT_NEON      ? "NEON"
+           : version == CP_OPT_AVX512    ? "AVX-512"
+           : version == CP_OPT_AVX2      ? "AVX2"
+                                         : "plain C";
 }
 
 /* ---- Text ---- */

@@ -28,13 +28,14 @@ extern "C" {
 #endif
 
 /* Versions. */
-#define CP_OPT_BEST     0 /* the last of these that this machine can run, except CP_OPT_AMX */
-#define CP_OPT_PORTABLE 1 /* plain C, for any machine */
-#define CP_OPT_AVX2     2 /* x86-64 with AVX2, FMA and F16C */
-#define CP_OPT_AVX512   3 /* ... with AVX-512 F, BW, DQ and VL */
-#define CP_OPT_NEON     4 /* 64-bit ARM */
-#define CP_OPT_AMX      5 /* CP_OPT_AVX512 and AMX-BF16, if Linux grants it */
-#define CP_OPT_LAST     CP_OPT_AMX
+#define CP_OPT_BEST        0 /* the last of these that this machine can run, except CP_OPT_AMX */
+#define CP_OPT_PORTABLE    1 /* plain C, for any machine */
+#define CP_OPT_AVX2        2 /* x86-64 with AVX2, FMA and F16C */
+#define CP_OPT_AVX512      3 /* ... with AVX-512 F, BW, DQ and VL */
+#define CP_OPT_NEON        4 /* 64-bit ARM */
+#define CP_OPT_AMX         5 /* CP_OPT_AVX512 and AMX-BF16, if Linux grants it */
+#define CP_OPT_AVX512_BF16 6 /* CP_OPT_AVX512 and AVX512_BF16 */
+#define CP_OPT_LAST        CP_OPT_AVX512_BF16
 
 /* AMX runs only on request, for two reasons: its speed has not been measured, and the request
  * changes the process, and the processes that it forks, for good.
@@ -46,7 +47,8 @@ extern "C" {
  *
  * AMX multiplies numbers that are 0, or from 2^-30 to 2^40 in magnitude. Where a key or a query has
  * another number (a NaN, say), AVX-512 computes the rows that are computed together with it. Only
- * the last bits of these rows may differ. */
+ * the last bits of these rows may differ. The same goes for CP_OPT_AVX512_BF16, from 2^-56 to 2^48
+ * in magnitude, where Q and K are in bfloat16. */
 
 #define CP_OPT_MOST_THREADS 1024
 

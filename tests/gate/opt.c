@@ -25,12 +25,16 @@
     defined(OPT_amx_latent)
 #define VERSION CP_OPT_AMX
 #define NAME    "opt, AMX, emulated where there is none"
+#elif defined(OPT_avx512_bf16)
+#define VERSION CP_OPT_AVX512_BF16
+#define NAME    "opt, AVX-512 with products of bfloat16"
 #else
 #define VERSION CP_OPT_BEST
 #define NAME    "opt"
 #endif
 
-#if defined(OPT_bfloat) || defined(OPT_amx_bfloat) || defined(OPT_amx_latent)
+#if defined(OPT_bfloat) || defined(OPT_amx_bfloat) || defined(OPT_amx_latent) ||                   \
+    defined(OPT_avx512_bf16)
 #define TYPE CP_BF16
 #define SIZE sizeof(uint16_t)
 #elif defined(OPT_float) || defined(OPT_amx_float)
