@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds `chunkproof prompt` to what somebody predicted of PML-8's rule on roles who had spec/pml.md
 and spec/modules.md alone: tests/golden/prompt/roles.jsonl, a schema, a prompt, options and the
-place of the error, or null. Case 60 was predicted otherwise, and the chapter says since what holds.
+place of the error, or null. Case 60 was predicted otherwise, and the chapter says since what holds;
+cases 61 and 62 are of roles without tokens, which have been errors, as he read it.
 
     tests/prompt_roles.py COMMAND [FILE]
 

@@ -46,10 +46,10 @@ static void a_role_in_a_gap_of_a_role_is_refused(void **unused) {
         const char *prompt, *said; /* with chatml */
     } prompts[] = {
         {"<prompt schema='s'>\n<a/><user>hi</user></prompt>",
-         "p.xml:2:5: <user> would stand within the <system> of s.xml:2, whose modules are left out "
-         "here. Write the text without <user>"},
+         "p.xml:2:5: <user> would stand within the <system> of s.xml:2:1, in the room of what is "
+         "left out there. Put <user> before all imports"},
         {"<prompt schema='s'><a/>hi <assistant></assistant></prompt>",
-         "p.xml:1:27: <assistant> would stand within the <system> of s.xml:2,"},
+         "p.xml:1:27: <assistant> would stand within the <system> of s.xml:2:1,"},
         {"<prompt schema='s'><a/>hi</prompt>", NULL},                    /* it has no role */
         {"<prompt schema='s'><a/><user>hi there</user></prompt>", NULL}, /* it has no room */
         {"<prompt schema='s'><a/><b/><user>hi</user></prompt>", NULL},
@@ -64,6 +64,8 @@ static void a_role_in_a_gap_of_a_role_is_refused(void **unused) {
     is_judged("none", "<prompt schema='s'><a/><user>1 2 3</user></prompt>", NULL);
     is_judged("none", "<prompt schema='s' q='1'><a/><user>1 2 3</user></prompt>", "p.xml:1:30: <");
     is_judged("none", "<prompt schema='s' q='1'><a/>1 2 3</prompt>", NULL);
+    is_judged("none", "<prompt schema='s' q='1'><a/><user xml:space='preserve'> </user></prompt>",
+              NULL);
     is_judged("none", "<prompt schema='s' q='1'><a/>1\n<user>2</user><system>3</system></prompt>",
               "p.xml:2:1: <user> would");
 }

@@ -54,11 +54,12 @@ static int stands_within(const struct pml_prompt *p, const struct pml_segment *s
     int line, column;
     pml_document_place(&p->schema->document, role->offset, &line, &column);
     return pml_document_error(&p->document, node->offset,
-                              "<%s> would stand within the <%s> of %s:%d, whose modules are left "
-                              "out here. Write the text without <%s>, as that of <%s>; or end <%s> "
-                              "in the schema before them.",
-                              node->name, outer, p->schema->document.path, line, node->name, outer,
-                              outer);
+                              "<%s> would stand within the <%s> of %s:%d:%d, in the room of what "
+                              "is left out there. Put <%s> before all imports, so that it stands "
+                              "behind them; or import what is left out; or write the text without "
+                              "<%s>, as that of <%s>.",
+                              node->name, outer, p->schema->document.path, line, column, node->name,
+                              node->name, outer);
 }
 
 int pml_roles_check(const struct pml_prompt *prompt) {
@@ -69,7 +70,8 @@ int pml_roles_check(const struct pml_prompt *prompt) {
         const struct pml_segment *segment = &p->segment[i];
         const struct held *around =
             bsearch(&segment->placed, held, (size_t)n, sizeof *held, by_position);
-        status = segment->role > 0 && around != NULL ? stands_within(p, segment, around->role) : 0;
+        int has_role = segment->role > 0 && segment->text.n_tokens > 0;
+        status = has_role && around != NULL ? stands_within(p, segment, around->role) : 0;
     }
     free(held);
     return status;
