@@ -3,6 +3,7 @@
  * for a module, and what is seen then. The rule is that of the clause, said by prompts: two
  * scaffolds are refused when one prompt has both, they hold a module in common, and neither has all
  * modules of the other; one is refused when it counts for no module of any prompt. */
+#define _DEFAULT_SOURCE /* open_memstream() */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -268,8 +269,41 @@ static void scaffolds_keep_the_rule_or_are_refused(void **unused) {
     assert_in_range(n_allowed, ROUNDS / 20, ROUNDS - ROUNDS / 20); /* both occur */
 }
 
+/* A schema of n modules, and of each a scaffold, or one of all. If it is refused, `said` is. */
+static int is_allowed_with(int n, int of_all, const char *said) {
+    struct pml_case c;
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    fputs("<schema name='s'>", out);
+    for (int i = 0; i < n; i++) {
+        fprintf(out, "<module name='m%d'>m</module>", i);
+    }
+    fputs(of_all ? "<scaffold modules='" : "", out);
+    for (int i = 0; i < n; i++) {
+        fprintf(out, of_all ? "m%d " : "<scaffold modules='m%d'/>", i);
+    }
+    fputs(of_all ? "'/></schema>" : "</schema>", out);
+    assert_int_equal(fclose(out), 0);
+    int status = pml_case_schema(&c, "words", "none", text, size);
+    assert_true(status == 0 || strstr(c.said, said) != NULL);
+    pml_case_free(&c);
+    free(text);
+    return status == 0;
+}
+
+static void as_many_as_there_may_be(void **unused) {
+    (void)unused;
+    assert_true(is_allowed_with(256, 0, ""));
+    assert_false(is_allowed_with(257, 0, "more than 256 scaffolds"));
+    assert_true(is_allowed_with(256, 1, ""));
+    assert_false(is_allowed_with(257, 1, "more than 256 modules"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_many_as_there_may_be),
         cmocka_unit_test(scaffolds_keep_the_rule_or_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

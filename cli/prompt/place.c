@@ -67,5 +67,5 @@ int pml_prompt_place(struct pml_prompt *prompt) {
         add_run(p, PML_NEW, p->segment[i].placed, p->segment[i].text.n_tokens, i);
     }
     qsort(p->run, (size_t)p->n_runs, sizeof *p->run, by_position);
-    return pml_roles_check(p);
+    return pml_roles_check(p) != 0 ? -1 : pml_markers_check(p);
 }

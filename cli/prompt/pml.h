@@ -42,6 +42,11 @@ extern const char *const pml_role_names[PML_ROLES + 1];
 
 /* ---- Text (PML-4, PML-5) ---- */
 
+/* A template's text: bytes of texts->text. */
+struct pml_span {
+    size_t begin, end;
+};
+
 /* Texts and their tokens, one behind the other. */
 struct pml_texts {
     const struct pml_tokenizer *tokenizer;
@@ -53,12 +58,15 @@ struct pml_texts {
     size_t *joint; /* bytes where two nodes' texts meet in one text, without a blank between */
     int n_joints;
     size_t joint_room;
+    struct pml_span *template_text;
+    int n_templates;
 };
 
 struct pml_text {
     size_t at, size; /* of texts->text; a NUL stands behind it */
     int first_token, n_tokens;
     int first_joint, n_joints;
+    int first_template, n_templates;
 };
 
 void pml_texts_free(struct pml_texts *texts);
@@ -231,6 +239,9 @@ void pml_prompt_free(struct pml_prompt *prompt);
 
 /* Positions of what the prompt adds, and its runs. -1 after a message. */
 int pml_prompt_place(struct pml_prompt *prompt);
+
+/* -1 after a message: texts of the placed prompt make a marker of the template (PML-8). */
+int pml_markers_check(const struct pml_prompt *prompt);
 
 /* -1 after a message: a role of the placed prompt stands within one of the schema (PML-8). */
 int pml_roles_check(const struct pml_prompt *prompt);

@@ -66,6 +66,8 @@ void pml_texts_free(struct pml_texts *texts) {
     free(texts->text);
     free(texts->token);
     free(texts->joint);
+    free(texts->template_text);
+    texts->template_text = NULL;
     texts->text = NULL;
     texts->token = NULL;
     texts->joint = NULL;
@@ -87,7 +89,10 @@ struct pml_text pml_texts_begin(struct pml_texts *texts) {
     reserve(texts, 0);
     texts->size += texts->size > 0; /* the NUL */
     texts->text[texts->size] = '\0';
-    return (struct pml_text){texts->size, 0, texts->n_tokens, 0, texts->n_joints, 0};
+    return (struct pml_text){.at = texts->size,
+                             .first_token = texts->n_tokens,
+                             .first_joint = texts->n_joints,
+                             .first_template = texts->n_templates};
 }
 
 /* `size` bytes have been written behind the last text. */
@@ -104,10 +109,15 @@ static void take(struct pml_texts *t, struct pml_text *text, size_t size, int is
 void pml_texts_add_template(struct pml_texts *texts, struct pml_text *text, const char *bytes,
                             size_t size) {
     reserve(texts, size);
-    if (size > 0) {
-        memcpy(texts->text + texts->size, bytes, size);
-        take(texts, text, size, 1);
+    if (size == 0) {
+        return;
     }
+    texts->template_text =
+        cli_grow(texts->template_text, texts->n_templates, sizeof *texts->template_text);
+    texts->template_text[texts->n_templates++] = (struct pml_span){texts->size, texts->size + size};
+    text->n_templates++;
+    memcpy(texts->text + texts->size, bytes, size);
+    take(texts, text, size, 1);
 }
 
 /* The last text goes on at `at`, where another node begins. */
