@@ -53,6 +53,27 @@ static void sizes_of_a_server_come_up(void **state) {
     assert_true(packed > 0);
 }
 
+/* GATE-10: a query row beyond the 256th matters, in as many cases as tier quick has; and in more
+ * cases each number of rows meets each kind of values. Where all scores are 0 no row matters. */
+static void rows_of_a_prefill_matter(void **state) {
+    static const int rows[] = {64, 65, 128, 256, 300, 512};
+    int seen[6][3] = {{0}}, beyond = 0;
+    (void)state;
+    for (int i = 0; i < 20 * CASES; i++) {
+        struct gate_recipe r;
+        gate_recipe_make(&r, 1, i, 0, WORK, NULL);
+        int is_count = r.values == GATE_COUNT;
+        beyond += i < CASES && r.rows > 256 && !is_count;
+        for (int k = 0; k < 6; k++) {
+            seen[k][is_count ? 0 : r.values == GATE_SELECT ? 1 : 2] += r.rows == rows[k];
+        }
+    }
+    assert_true(beyond > 0);
+    for (int k = 0; k < 6; k++) {
+        assert_true(seen[k][0] > 0 && seen[k][1] > 0 && seen[k][2] > 0);
+    }
+}
+
 /* The kernel's numbers of chunks are below the size of its pool, all different, and as large as
  * that. Every key of the problem lies in the arena where its number leads. */
 static void chunks_of_a_pool_have_large_numbers(void **state) {
@@ -295,6 +316,7 @@ static void refused_sizes_are_known(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_of_a_server_come_up),
+        cmocka_unit_test(rows_of_a_prefill_matter),
         cmocka_unit_test(chunks_of_a_pool_have_large_numbers),
         cmocka_unit_test(sizes_of_a_server_come_up_on_the_executor),
         cmocka_unit_test(pools_in_device_memory_are_small_or_dense),

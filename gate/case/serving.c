@@ -72,12 +72,13 @@ static void make_heads(struct gate_recipe *r, struct prng *random, long long n) 
     two_sequences(r, 20 + prng_below(random, 60), prng_below(random, 40), prng_below(random, 20));
 }
 
-/* Chunked prefill: the last rows of a long context. */
+/* Chunked prefill: the last rows of a long context. The lists of rows and of values have a factor
+ * in common: the first of the larger numbers meet values by which a query row matters. */
 static void make_prefill(struct gate_recipe *r, struct prng *random, long long n, long long work) {
     heads(r, 1, ONE_OF(random, 1, 2, 6));
     r->head_dim = ONE_OF(random, 32, 64);
     r->chunk_size = ONE_OF(random, 16, 64, 128, 32);
-    r->rows = NTH_OF(n, 128, 300, 65, 256, 512, 64);
+    r->rows = NTH_OF(n, 300, 64, 256, 512, 65, 128);
     r->queries = prng_below(random, 2) == 0 ? GATE_DECODE : GATE_SEVERAL;
     long long of_key = 2LL * r->rows * r->n_heads * r->head_dim, most = MOST_TIMES * work / of_key;
     int keys = 600 + prng_below(random, 900), least = r->rows + 100;
@@ -112,7 +113,7 @@ static void make_batch(struct gate_recipe *r, struct prng *random, long long wor
 void gate_recipe_serve(struct gate_recipe *r, struct prng *random, long long n, long long work) {
     static const enum gate_values values[] = {GATE_SELECT, GATE_COUNT, GATE_NORMAL};
     long long nth = n / GATE_SERVINGS;
-    r->values = values[(n + nth) % COUNT_OF(values)];
+    r->values = values[(n + nth + nth / GATE_SERVINGS) % COUNT_OF(values)];
     r->layout &= ~GATE_FAR;
     switch ((enum gate_serving)(n % GATE_SERVINGS)) {
     case GATE_POOLED:
